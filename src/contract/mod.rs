@@ -1,0 +1,15 @@
+//! What the controller and the user say: raw JSON in, checked values out.
+//!
+//! Two stages. [`inputs::Inputs`] is what was said: names and JSON values, from files and options.
+//! [`request::Request`] (everything, for plan and apply) and [`request::Scope`] (names and a region,
+//! for outputs and destroy) are what it means, with every default filled in.
+
+pub mod exports;
+pub mod ids;
+pub mod inputs;
+pub mod json;
+pub mod outputs;
+pub mod payload;
+pub mod problem;
+pub mod request;
+pub mod schema;

@@ -1,0 +1,59 @@
+//! Errors and warnings as values: one short sentence, then what to do about it.
+
+use std::fmt;
+
+use serde::Serialize;
+
+/// How bad it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// Nothing can be done until it is mended.
+    Error,
+    /// Worth a look; nothing stops.
+    Warning,
+}
+
+/// One error or warning. Never holds the value of a secret.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Diagnostic {
+    /// Error or warning.
+    pub severity: Severity,
+    /// One line that tells the story.
+    pub summary: String,
+    /// What was found, what was wanted, what to do; may be empty.
+    pub detail: String,
+}
+
+impl Diagnostic {
+    /// An error.
+    pub fn error(summary: impl Into<String>, detail: impl Into<String>) -> Self {
+        Self { severity: Severity::Error, summary: summary.into(), detail: detail.into() }
+    }
+
+    /// A warning.
+    pub fn warning(summary: impl Into<String>, detail: impl Into<String>) -> Self {
+        Self { severity: Severity::Warning, summary: summary.into(), detail: detail.into() }
+    }
+}
+
+impl fmt::Display for Diagnostic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.summary)?;
+        if !self.detail.is_empty() {
+            write!(f, "\n\n{}", self.detail)?;
+        }
+        Ok(())
+    }
+}
+
+/// All that is wrong with the inputs, reported together; never empty.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{} problem(s) in the inputs", .0.len())]
+pub struct Problems(pub Vec<Diagnostic>);
+
+impl From<Diagnostic> for Problems {
+    fn from(one: Diagnostic) -> Self {
+        Self(vec![one])
+    }
+}
