@@ -103,7 +103,7 @@ impl ErrorKind {
             | "RequestTimeout"
             | "RequestTimeoutException"
             | "InternalServerError" => Self::Server,
-            "ValidationError" if names_missing_group(message) => Self::NotFound,
+            "ValidationError" if names_something_missing(message) => Self::NotFound,
             "ValidationError"
             | "ValidationException"
             | "MissingParameter"
@@ -125,13 +125,14 @@ impl ErrorKind {
 
 /// Auto Scaling has no code of its own for a group that is not there. It answers `ValidationError`
 /// and one of `AutoScalingGroup name not found - ...`, `AutoScalingGroup not found - ...`,
-/// `AutoScaling Group ... not found` and `Group ... not found`. Other things that are not found, such
-/// as a launch template or a subnet, stay what they are: a request that was wrong.
-fn names_missing_group(message: &str) -> bool {
+/// `AutoScaling Group ... not found` and `Group ... not found`; for a scheduled action `Scheduled action
+/// name not found`. What such a thing merely refers to, a launch template or a subnet, stays what it
+/// is: a request that was wrong.
+fn names_something_missing(message: &str) -> bool {
     let message = message.to_ascii_lowercase();
-    let group = ["autoscalinggroup", "autoscaling group", "auto scaling group"];
+    let things = ["autoscalinggroup", "autoscaling group", "auto scaling group", "scheduled action"];
     message.contains("not found")
-        && (message.starts_with("group ") || group.iter().any(|words| message.contains(words)))
+        && (message.starts_with("group ") || things.iter().any(|words| message.contains(words)))
 }
 
 /// A call that failed.
@@ -174,13 +175,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_missing_group_is_told_from_other_validation_errors() {
+    fn what_is_missing_is_told_from_other_validation_errors() {
         let kind = |message| ErrorKind::classify("ValidationError", message);
         for message in [
             "AutoScalingGroup name not found - AutoScalingGroup 'captf-a-b-01234567' not found",
             "AutoScalingGroup name not found - null",
             "AutoScalingGroup not found - AutoScaling Group captf-a-b-01234567 not found",
             "Group captf-a-b-01234567 not found",
+            "Scheduled action name not found",
         ] {
             assert_eq!(kind(message), ErrorKind::NotFound, "{message}");
         }

@@ -25,7 +25,7 @@ impl Aws {
     pub(super) async fn describe_group(&self, name: &str) -> Result<Option<Group>, CloudError> {
         let asked = self.asked("autoscaling:DescribeAutoScalingGroups", group_text(name));
         let request = self.autoscaling().describe_auto_scaling_groups().auto_scaling_group_names(name);
-        let answer = self.call(&asked, request.send()).await?;
+        let answer = self.call(&asked, || request.send()).await?;
         let group = answer.auto_scaling_groups().iter().find(|g| g.auto_scaling_group_name() == Some(name));
         Ok(group.map(convert::group))
     }
@@ -35,7 +35,7 @@ impl Aws {
         let request = self.autoscaling().describe_policies().auto_scaling_group_name(group);
         let pages = request.into_paginator().page_size(PAGE).items().send();
         let mut policies: Vec<Policy> =
-            self.call(&asked, pages.try_collect()).await?.iter().map(convert::policy).collect();
+            self.call(&asked, || pages.try_collect()).await?.iter().map(convert::policy).collect();
         policies.sort_by(|a, b| a.name.cmp(&b.name));
         Ok(policies)
     }
@@ -46,7 +46,7 @@ impl Aws {
         let mut pages = request.into_paginator().page_size(PAGE).send();
         let mut refreshes = Vec::new();
         for _ in 0..REFRESH_PAGES {
-            let Some(page) = self.call(&asked, pages.try_next()).await? else { break };
+            let Some(page) = self.call(&asked, || pages.try_next()).await? else { break };
             refreshes.extend(page.instance_refreshes().iter().map(convert::refresh));
         }
         convert::newest_refresh_first(&mut refreshes);
@@ -56,7 +56,7 @@ impl Aws {
     pub(super) async fn describe_activities(&self, group: &str) -> Result<Vec<Activity>, CloudError> {
         let asked = self.asked("autoscaling:DescribeScalingActivities", group_text(group));
         let request = self.autoscaling().describe_scaling_activities().auto_scaling_group_name(group);
-        let answer = self.call(&asked, request.max_records(ACTIVITIES).send()).await?;
+        let answer = self.call(&asked, || request.max_records(ACTIVITIES).send()).await?;
         let mut activities: Vec<Activity> = answer.activities().iter().map(convert::activity).collect();
         activities.sort_by_key(|activity| std::cmp::Reverse(activity.start));
         Ok(activities)
@@ -66,7 +66,7 @@ impl Aws {
         let asked = self.asked("autoscaling:DescribeScheduledActions", group_text(group));
         let request = self.autoscaling().describe_scheduled_actions().auto_scaling_group_name(group);
         let pages = request.into_paginator().page_size(PAGE).items().send();
-        let actions = self.call(&asked, pages.try_collect()).await?;
+        let actions = self.call(&asked, || pages.try_collect()).await?;
         let mut names: Vec<String> =
             actions.into_iter().filter_map(|action| action.scheduled_action_name).collect();
         names.sort();

@@ -27,7 +27,7 @@ impl Aws {
         let request =
             self.ec2().describe_instances().filters(exactly("tag:aws:autoscaling:groupName", group));
         let pages = request.into_paginator().page_size(LARGE_PAGE).items().send();
-        let reservations = self.call(&asked, pages.try_collect()).await?;
+        let reservations = self.call(&asked, || pages.try_collect()).await?;
         let instances: BTreeMap<String, Instance> = reservations
             .iter()
             .flat_map(|reservation| reservation.instances())
@@ -60,7 +60,7 @@ impl Aws {
         let asked = self.asked("ec2:DescribeLaunchTemplates", resource);
         let pages = request.set_max_results(page).into_paginator().items().send();
         let mut templates: Vec<Template> =
-            self.call(&asked, pages.try_collect()).await?.iter().map(convert::template).collect();
+            self.call(&asked, || pages.try_collect()).await?.iter().map(convert::template).collect();
         templates.sort_by(|a, b| (&a.name, &a.id).cmp(&(&b.name, &b.id)));
         templates.dedup_by(|a, b| a.id == b.id);
         Ok(templates)
@@ -85,7 +85,7 @@ impl Aws {
         let asked = self.asked("ec2:DescribeLaunchTemplateVersions", template_text(name));
         let pages = request.into_paginator().items().send();
         let versions: BTreeMap<u64, TemplateVersion> = self
-            .call(&asked, pages.try_collect())
+            .call(&asked, || pages.try_collect())
             .await?
             .iter()
             .map(convert::version)
@@ -111,7 +111,7 @@ impl Aws {
         let asked = self.asked("ec2:DescribeImages", resource);
         let pages = request.into_paginator().items().send();
         let images: Vec<Image> =
-            self.call(&asked, pages.try_collect()).await?.iter().map(convert::image).collect();
+            self.call(&asked, || pages.try_collect()).await?.iter().map(convert::image).collect();
         match query {
             ImageQuery::Id(id) if images.is_empty() => {
                 Err(asked.failed(ErrorKind::NotFound, format!("there is no image {id}, or none to see")))

@@ -1,13 +1,24 @@
 //! The one place where an SDK error becomes a [`CloudError`]. Raw responses and debug prints never
 //! get in: both can hold what was sent.
 
-use std::error::Error;
+use std::{error::Error, fmt::Write as _};
 
 use aws_credential_types::provider::error::CredentialsError;
 use aws_sdk_ec2::{error::ProvideErrorMetadata, operation::RequestId as _};
 use aws_smithy_runtime_api::client::{orchestrator::HttpResponse, result::SdkError};
 
 use crate::cloud::{CloudError, ErrorKind};
+
+/// A failed call, with what only the HTTP answer tells.
+#[derive(Clone, Debug)]
+pub(super) struct Failure {
+    /// What it means.
+    pub(super) error: CloudError,
+    /// HTTP status, if there was an answer.
+    pub(super) status: Option<u16>,
+    /// Where S3 says that the bucket lies.
+    pub(super) bucket_region: Option<String>,
+}
 
 /// What was asked of AWS, to be named when it fails.
 #[derive(Clone, Debug)]
@@ -35,48 +46,51 @@ impl Asked<'_> {
     }
 
     /// What the SDK's error means.
-    pub(super) fn error<E>(&self, error: &SdkError<E, HttpResponse>) -> CloudError
+    pub(super) fn failure<E>(&self, error: &SdkError<E, HttpResponse>) -> Failure
     where
         E: ProvideErrorMetadata + Error + 'static,
     {
-        match error {
-            SdkError::ServiceError(service) => {
+        let response = error.raw_response();
+        let bucket_region = response.and_then(|response| response.headers().get("x-amz-bucket-region"));
+        let bucket_region = bucket_region.filter(|region| !region.is_empty()).map(str::to_owned);
+        let status = response.map(|response| response.status().as_u16());
+        let mut failure = Failure { error: self.error(error, status), status, bucket_region };
+        if let (ErrorKind::WrongRegion, Some(region)) = (failure.error.kind, &failure.bucket_region) {
+            let _ = write!(failure.error.message, " (the bucket is in {region})");
+        }
+        failure
+    }
+
+    fn error<E>(&self, error: &SdkError<E, HttpResponse>, status: Option<u16>) -> CloudError
+    where
+        E: ProvideErrorMetadata + Error + 'static,
+    {
+        match (error, status) {
+            (SdkError::TimeoutError(_), _) => self.failed(ErrorKind::Network, "no answer in time"),
+            (SdkError::ServiceError(service), Some(status)) => {
                 let meta = service.err().meta();
-                let request_id = error.request_id().or_else(|| meta.request_id());
-                let answer = Answered {
-                    code: meta.code().unwrap_or_default(),
-                    message: meta.message().unwrap_or_default(),
-                    response: service.raw(),
-                };
-                CloudError { request_id: request_id.map(str::to_owned), ..self.answered(&answer) }
+                let (code, message) = (meta.code().unwrap_or_default(), meta.message().unwrap_or_default());
+                let request_id = error.request_id().or_else(|| meta.request_id()).map(str::to_owned);
+                CloudError { request_id, ..self.answered(status, code, message) }
             }
-            SdkError::ResponseError(unreadable) => {
-                let answer = Answered { code: "", message: "", response: unreadable.raw() };
+            (_, Some(status)) => {
                 let request_id = error.request_id().map(str::to_owned);
-                CloudError { request_id, ..self.answered(&answer) }
+                CloudError { request_id, ..self.answered(status, "", "") }
             }
-            SdkError::TimeoutError(_) => self.failed(ErrorKind::Network, "no answer in time"),
-            // Anything else happened before there was an answer.
-            other => self.unanswered(other),
+            (_, None) => self.unanswered(error),
         }
     }
 
-    fn answered(&self, answer: &Answered<'_>) -> CloudError {
-        let status = answer.response.status().as_u16();
-        let kind = match ErrorKind::classify(answer.code, answer.message) {
+    fn answered(&self, status: u16, code: &str, message: &str) -> CloudError {
+        let kind = match ErrorKind::classify(code, message) {
             ErrorKind::Other => kind_of_status(status),
             kind => kind,
         };
-        let mut message = match answer.message {
+        let message = match message {
             "" => format!("HTTP status {status} without a message"),
             message => message.to_owned(),
         };
-        if kind == ErrorKind::WrongRegion
-            && let Some(region) = bucket_region(answer.response)
-        {
-            message.push_str(&format!(" (the bucket is in {region})"));
-        }
-        CloudError { code: answer.code.to_owned(), ..self.failed(kind, message) }
+        CloudError { code: code.to_owned(), ..self.failed(kind, message) }
     }
 
     fn unanswered<E>(&self, error: &SdkError<E, HttpResponse>) -> CloudError
@@ -96,14 +110,8 @@ impl Asked<'_> {
     }
 }
 
-struct Answered<'a> {
-    code: &'a str,
-    message: &'a str,
-    response: &'a HttpResponse,
-}
-
 /// What an answer without a known code means. A `HEAD` never has a code.
-pub(super) fn kind_of_status(status: u16) -> ErrorKind {
+fn kind_of_status(status: u16) -> ErrorKind {
     match status {
         301 | 307 | 308 => ErrorKind::WrongRegion,
         401 => ErrorKind::Credentials,
@@ -113,11 +121,6 @@ pub(super) fn kind_of_status(status: u16) -> ErrorKind {
         500.. => ErrorKind::Server,
         _ => ErrorKind::Other,
     }
-}
-
-/// Where S3 says that a bucket lies.
-pub(super) fn bucket_region(response: &HttpResponse) -> Option<&str> {
-    response.headers().get("x-amz-bucket-region").filter(|region| !region.is_empty())
 }
 
 fn credentials_message(error: &CredentialsError) -> String {

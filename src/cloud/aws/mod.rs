@@ -1,6 +1,11 @@
 //! AWS itself, through its SDK. Every call passes [`Aws::call`]; every SDK value becomes one of ours
 //! in [`convert`]; every SDK error becomes a [`CloudError`] in [`errors`].
 
+// The trait fixes the error's type, and a failed call costs more than the copy of a few words.
+#![allow(clippy::result_large_err)]
+// The SDK's full type paths would hide what is read from them.
+#![allow(clippy::redundant_closure_for_method_calls)]
+
 use std::{error::Error, future::Future, sync::OnceLock};
 
 use async_trait::async_trait;
@@ -8,7 +13,7 @@ use aws_config::SdkConfig;
 use aws_sdk_ec2::error::ProvideErrorMetadata;
 use aws_smithy_runtime_api::client::{orchestrator::HttpResponse, result::SdkError};
 
-use self::errors::Asked;
+use self::errors::{Asked, Failure};
 use super::{Cloud, CloudError, ErrorKind, ImageQuery, TemplateQuery, VersionQuery};
 use crate::model::{
     observed::{Activity, Group, Image, Instance, Object, Policy, Refresh, Template, TemplateVersion},
@@ -73,27 +78,23 @@ impl Aws {
         Asked { operation, resource: resource.into(), region: &self.region }
     }
 
-    /// One operation, with all its pages and retries, and its error in our terms.
-    async fn call<T, E>(
-        &self,
-        asked: &Asked<'_>,
-        sent: impl Future<Output = Result<T, SdkError<E, HttpResponse>>>,
-    ) -> Result<T, CloudError>
+    /// One operation, with all its pages and retries.
+    async fn call<T, E, F>(&self, asked: &Asked<'_>, send: impl FnOnce() -> F) -> Result<T, CloudError>
     where
+        F: Future<Output = Result<T, SdkError<E, HttpResponse>>>,
         E: ProvideErrorMetadata + Error + 'static,
     {
-        self.pass(asked, sent).await.map_err(|error| asked.error(&error))
+        self.attempt(asked, send).await.map_err(|failure| failure.error)
     }
 
-    /// The gate that every call goes through; whoever watches calls stands here.
-    #[expect(clippy::unused_self, reason = "watching calls needs the clients' settings")]
-    async fn pass<T, E>(
-        &self,
-        _asked: &Asked<'_>,
-        sent: impl Future<Output = Result<T, SdkError<E, HttpResponse>>>,
-    ) -> Result<T, SdkError<E, HttpResponse>> {
+    /// The gate that every call goes through: whoever watches calls stands here.
+    async fn attempt<T, E, F>(&self, asked: &Asked<'_>, send: impl FnOnce() -> F) -> Result<T, Failure>
+    where
+        F: Future<Output = Result<T, SdkError<E, HttpResponse>>>,
+        E: ProvideErrorMetadata + Error + 'static,
+    {
         // Boxed, because the SDK's futures are large and would be copied from caller to caller.
-        Box::pin(sent).await
+        Box::pin(send()).await.map_err(|error| asked.failure(&error))
     }
 }
 

@@ -1,21 +1,13 @@
 //! The bootstrap object: reading what is known about it, writing it, removing it.
 
 use aws_sdk_s3::{
-    error::SdkError,
-    operation::{
-        get_object_tagging::{GetObjectTaggingError, GetObjectTaggingOutput},
-        head_object::{HeadObjectError, HeadObjectOutput},
-    },
+    operation::{get_object_tagging::GetObjectTaggingOutput, head_object::HeadObjectOutput},
     primitives::ByteStream,
     types::{ChecksumAlgorithm, ChecksumMode, ServerSideEncryption},
 };
-use aws_smithy_runtime_api::client::orchestrator::HttpResponse;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
-use super::{
-    Aws, convert,
-    errors::{Asked, bucket_region},
-};
+use super::{Aws, convert, errors::Failure};
 use crate::{
     cloud::{CloudError, ErrorKind},
     contract::{payload::Payload, request::Tags},
@@ -24,8 +16,6 @@ use crate::{
 
 /// What need not be escaped in a query string (RFC 3986, section 2.3).
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
-
-type Tagging = Result<GetObjectTaggingOutput, SdkError<GetObjectTaggingError, HttpResponse>>;
 
 fn object_text(bucket: &str, key: &str) -> String {
     format!("s3://{bucket}/{key}")
@@ -37,11 +27,13 @@ impl Aws {
         let tagging_asked = self.asked("s3:GetObjectTagging", object_text(bucket, key));
         let head = self.s3().head_object().bucket(bucket).key(key).checksum_mode(ChecksumMode::Enabled);
         let tagging = self.s3().get_object_tagging().bucket(bucket).key(key);
-        let (head, tagging) =
-            tokio::join!(self.pass(&head_asked, head.send()), self.pass(&tagging_asked, tagging.send()));
+        let (head, tagging) = tokio::join!(
+            self.attempt(&head_asked, || head.send()),
+            self.attempt(&tagging_asked, || tagging.send())
+        );
         match head {
-            Ok(head) => present(&head, &tagging_asked, tagging),
-            Err(error) => absent(&head_asked, &error, &tagging_asked, &tagging),
+            Ok(head) => present(&head, tagging),
+            Err(failure) => absent(&self.region, failure, tagging.err()),
         }
     }
 
@@ -64,57 +56,53 @@ impl Aws {
             .checksum_sha256(body.sha256())
             .set_tagging((!tags.is_empty()).then(|| tagging_header(tags)))
             .body(ByteStream::from(body.expose().to_vec()));
-        self.call(&asked, request.send()).await.map(drop)
+        self.call(&asked, || request.send()).await.map(drop)
     }
 
     pub(super) async fn delete_object(&self, bucket: &str, key: &str) -> Result<(), CloudError> {
         let asked = self.asked("s3:DeleteObject", object_text(bucket, key));
         let request = self.s3().delete_object().bucket(bucket).key(key);
-        self.call(&asked, request.send()).await.map(drop)
+        self.call(&asked, || request.send()).await.map(drop)
     }
 }
 
 /// The head was read; the tags may be denied, or the object gone since.
-fn present(head: &HeadObjectOutput, asked: &Asked<'_>, tagging: Tagging) -> Result<Object, CloudError> {
+fn present(
+    head: &HeadObjectOutput,
+    tagging: Result<GetObjectTaggingOutput, Failure>,
+) -> Result<Object, CloudError> {
     match tagging {
         Ok(tagging) => Ok(convert::object(head, &tagging)),
-        Err(error) => match asked.error(&error) {
-            error if error.code == "NoSuchKey" => Ok(Object::Missing),
-            error => Err(error),
-        },
+        Err(failure) if failure.error.code == "NoSuchKey" => Ok(Object::Missing),
+        Err(failure) => Err(failure.error),
     }
 }
 
-/// A `HEAD` failed, and says why by its status alone. What was asked with it answers with a body,
-/// which tells a missing object from a missing bucket, and bad credentials from everything.
-fn absent(
-    asked: &Asked<'_>,
-    head: &SdkError<HeadObjectError, HttpResponse>,
-    tagging_asked: &Asked<'_>,
-    tagging: &Tagging,
-) -> Result<Object, CloudError> {
-    let error = asked.error(head);
-    let Some(response) = head.raw_response() else { return Err(error) };
-    let told = tagging.as_ref().err().map(|error| tagging_asked.error(error));
-    let told_kind = told.as_ref().map(|told| told.kind);
-    match response.status().as_u16() {
-        404 => match told {
-            Some(told) if told.code == "NoSuchBucket" => Err(told),
-            // Not known whether the bucket is there.
-            Some(told)
-                if !matches!(told.kind, ErrorKind::NotFound | ErrorKind::AccessDenied | ErrorKind::Other) =>
-            {
-                Err(told)
-            }
-            _ => Ok(Object::Missing),
-        },
-        400 | 403 if matches!(told_kind, Some(ErrorKind::Credentials | ErrorKind::Throttled)) => {
-            Err(told.unwrap_or(error))
+/// A `HEAD` failed, and says why by its status alone. The call that was made with it answers with a
+/// body, which tells a missing object from a missing bucket, and bad credentials from everything.
+fn absent(region: &str, head: Failure, tagging: Option<Failure>) -> Result<Object, CloudError> {
+    let told = tagging.map(|failure| failure.error);
+    match (head.status, told) {
+        (Some(404), Some(told)) if decides_over_404(&told) => Err(told),
+        (Some(404), _) => Ok(Object::Missing),
+        (Some(400 | 403), Some(told))
+            if matches!(told.kind, ErrorKind::Credentials | ErrorKind::Throttled) =>
+        {
+            Err(told)
         }
-        403 => Err(denied(error)),
-        301 | 307 | 308 | 400 => Err(elsewhere(asked, error, bucket_region(response), told)),
-        _ => Err(error),
+        (Some(403), _) => Err(denied(head.error)),
+        (Some(301 | 307 | 308 | 400), told) => Err(elsewhere(region, head, told)),
+        _ => Err(head.error),
     }
+}
+
+/// Whether the bucket is the thing that is missing, or might be for all that is known.
+fn decides_over_404(told: &CloudError) -> bool {
+    told.code == "NoSuchBucket"
+        || matches!(
+            told.kind,
+            ErrorKind::Network | ErrorKind::Server | ErrorKind::Throttled | ErrorKind::Credentials
+        )
 }
 
 fn denied(error: CloudError) -> CloudError {
@@ -124,19 +112,14 @@ fn denied(error: CloudError) -> CloudError {
     CloudError { kind: ErrorKind::AccessDenied, message: message.to_owned(), ..error }
 }
 
-fn elsewhere(
-    asked: &Asked<'_>,
-    error: CloudError,
-    bucket_region: Option<&str>,
-    told: Option<CloudError>,
-) -> CloudError {
-    let message = match (bucket_region, told) {
-        (Some(region), _) if region != asked.region => format!("the bucket is in {region}"),
-        // The bucket is here: whatever was wrong with the request, only the other answer can tell.
+fn elsewhere(region: &str, head: Failure, told: Option<CloudError>) -> CloudError {
+    let message = match (head.bucket_region, told) {
+        (Some(other), _) if other != region => format!("the bucket is in {other}"),
+        // The bucket is here: what else was wrong with the request, only the other answer can tell.
         (_, Some(told)) if !told.code.is_empty() => return told,
         _ => "the bucket is in another region".to_owned(),
     };
-    CloudError { kind: ErrorKind::WrongRegion, message, ..error }
+    CloudError { kind: ErrorKind::WrongRegion, message, ..head.error }
 }
 
 /// Tags as a query string, as the `x-amz-tagging` header takes them.

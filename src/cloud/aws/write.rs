@@ -71,7 +71,7 @@ impl Aws {
             .version_description(description)
             .launch_template_data(convert::template_request(data))
             .tag_specifications(convert::tag_specification(&ResourceType::LaunchTemplate, tags));
-        let answer = self.call(&asked, request.send()).await?;
+        let answer = self.call(&asked, || request.send()).await?;
         answer
             .launch_template()
             .and_then(|template| template.launch_template_id())
@@ -93,7 +93,7 @@ impl Aws {
             .launch_template_id(template_id)
             .version_description(description)
             .launch_template_data(convert::template_request(data));
-        let answer = self.call(&asked, request.send()).await?;
+        let answer = self.call(&asked, || request.send()).await?;
         answer
             .launch_template_version()
             .and_then(|version| version.version_number())
@@ -108,7 +108,7 @@ impl Aws {
             return Err(asked.failed(ErrorKind::Validation, "the number of the new version is not known"));
         };
         let request = self.ec2().modify_launch_template().launch_template_id(template_id);
-        self.call(&asked, request.default_version(version.to_string()).send()).await.map(drop)
+        self.call(&asked, || request.default_version(version.to_string()).send()).await.map(drop)
     }
 
     async fn delete_versions(&self, template_id: &str, versions: &[u64]) -> Result<(), CloudError> {
@@ -118,7 +118,7 @@ impl Aws {
             .delete_launch_template_versions()
             .launch_template_id(template_id)
             .set_versions(Some(versions.iter().map(ToString::to_string).collect()));
-        let answer = self.call(&asked, request.send()).await?;
+        let answer = self.call(&asked, || request.send()).await?;
         let failures: Vec<String> = answer
             .unsuccessfully_deleted_launch_template_versions()
             .iter()
@@ -133,20 +133,20 @@ impl Aws {
     async fn delete_template(&self, template_id: &str) -> Result<(), CloudError> {
         let asked = self.asked("ec2:DeleteLaunchTemplate", template_text(template_id));
         let request = self.ec2().delete_launch_template().launch_template_id(template_id);
-        self.call(&asked, request.send()).await.map(drop)
+        self.call(&asked, || request.send()).await.map(drop)
     }
 
     async fn tag_template(&self, template_id: &str, tags: &Tags) -> Result<(), CloudError> {
         let asked = self.asked("ec2:CreateTags", template_text(template_id));
         let request = self.ec2().create_tags().resources(template_id).set_tags(Some(convert::ec2_tags(tags)));
-        self.call(&asked, request.send()).await.map(drop)
+        self.call(&asked, || request.send()).await.map(drop)
     }
 
     /// By key alone: whatever the value is, the tag goes.
     async fn untag_template(&self, template_id: &str, keys: &BTreeSet<String>) -> Result<(), CloudError> {
         let asked = self.asked("ec2:DeleteTags", template_text(template_id));
         let request = self.ec2().delete_tags().resources(template_id).set_tags(Some(convert::ec2_keys(keys)));
-        self.call(&asked, request.send()).await.map(drop)
+        self.call(&asked, || request.send()).await.map(drop)
     }
 
     /// Zones follow from the subnets: `AvailabilityZones` beside them could contradict.
@@ -164,7 +164,7 @@ impl Aws {
             .health_check_type("EC2")
             .capacity_rebalance(group.capacity_rebalance)
             .set_tags(Some(convert::group_tags(&group.name, &group.tags)));
-        self.call(&asked, request.send()).await.map(drop)
+        self.call(&asked, || request.send()).await.map(drop)
     }
 
     async fn update_group(&self, group: &UpdateGroup) -> Result<(), CloudError> {
@@ -180,33 +180,33 @@ impl Aws {
             .set_vpc_zone_identifier(group.subnets.as_ref().map(|subnets| subnets.join(",")))
             .set_health_check_type(group.health_check_type.clone())
             .set_capacity_rebalance(group.capacity_rebalance);
-        self.call(&asked, request.send()).await.map(drop)
+        self.call(&asked, || request.send()).await.map(drop)
     }
 
     async fn tag_group(&self, group: &str, tags: &Tags) -> Result<(), CloudError> {
         let asked = self.asked("autoscaling:CreateOrUpdateTags", group_text(group));
         let tags = convert::group_tags(group, tags);
         let request = self.autoscaling().create_or_update_tags().set_tags(Some(tags));
-        self.call(&asked, request.send()).await.map(drop)
+        self.call(&asked, || request.send()).await.map(drop)
     }
 
     async fn untag_group(&self, group: &str, keys: &BTreeSet<String>) -> Result<(), CloudError> {
         let asked = self.asked("autoscaling:DeleteTags", group_text(group));
         let tags = convert::group_keys(group, keys);
         let request = self.autoscaling().delete_tags().set_tags(Some(tags));
-        self.call(&asked, request.send()).await.map(drop)
+        self.call(&asked, || request.send()).await.map(drop)
     }
 
     async fn suspend(&self, group: &str, process: &str) -> Result<(), CloudError> {
         let asked = self.asked("autoscaling:SuspendProcesses", group_text(group));
         let request = self.autoscaling().suspend_processes().auto_scaling_group_name(group);
-        self.call(&asked, request.scaling_processes(process).send()).await.map(drop)
+        self.call(&asked, || request.scaling_processes(process).send()).await.map(drop)
     }
 
     async fn resume(&self, group: &str, process: &str) -> Result<(), CloudError> {
         let asked = self.asked("autoscaling:ResumeProcesses", group_text(group));
         let request = self.autoscaling().resume_processes().auto_scaling_group_name(group);
-        self.call(&asked, request.scaling_processes(process).send()).await.map(drop)
+        self.call(&asked, || request.scaling_processes(process).send()).await.map(drop)
     }
 
     /// Metric and target, and nothing else.
@@ -226,13 +226,13 @@ impl Aws {
             .policy_name(name)
             .policy_type("TargetTrackingScaling")
             .target_tracking_configuration(tracking);
-        self.call(&asked, request.send()).await.map(drop)
+        self.call(&asked, || request.send()).await.map(drop)
     }
 
     async fn delete_policy(&self, group: &str, name: &str) -> Result<(), CloudError> {
         let asked = self.asked("autoscaling:DeletePolicy", format!("policy {name} of {}", group_text(group)));
         let request = self.autoscaling().delete_policy().auto_scaling_group_name(group).policy_name(name);
-        self.call(&asked, request.send()).await.map(drop)
+        self.call(&asked, || request.send()).await.map(drop)
     }
 
     /// Every replacement comes up before an old member goes; members that are right already stay.
@@ -252,7 +252,7 @@ impl Aws {
             .auto_scaling_group_name(group)
             .strategy(RefreshStrategy::Rolling)
             .preferences(preferences);
-        let answer = self.call(&asked, request.send()).await?;
+        let answer = self.call(&asked, || request.send()).await?;
         answer
             .instance_refresh_id()
             .map(|id| Answer::Refresh(id.to_owned()))
@@ -262,7 +262,7 @@ impl Aws {
     async fn cancel_refresh(&self, group: &str) -> Result<(), CloudError> {
         let asked = self.asked("autoscaling:CancelInstanceRefresh", group_text(group));
         let request = self.autoscaling().cancel_instance_refresh().auto_scaling_group_name(group);
-        self.call(&asked, request.send()).await.map(drop)
+        self.call(&asked, || request.send()).await.map(drop)
     }
 
     async fn unprotect(&self, group: &str, instances: &[String]) -> Result<(), CloudError> {
@@ -273,26 +273,26 @@ impl Aws {
             .auto_scaling_group_name(group)
             .set_instance_ids(Some(instances.to_vec()))
             .protected_from_scale_in(false);
-        self.call(&asked, request.send()).await.map(drop)
+        self.call(&asked, || request.send()).await.map(drop)
     }
 
     async fn delete_scheduled_action(&self, group: &str, name: &str) -> Result<(), CloudError> {
         let resource = format!("scheduled action {name} of {}", group_text(group));
         let asked = self.asked("autoscaling:DeleteScheduledAction", resource);
         let request = self.autoscaling().delete_scheduled_action().auto_scaling_group_name(group);
-        self.call(&asked, request.scheduled_action_name(name).send()).await.map(drop)
+        self.call(&asked, || request.scheduled_action_name(name).send()).await.map(drop)
     }
 
     async fn delete_warm_pool(&self, group: &str) -> Result<(), CloudError> {
         let asked = self.asked("autoscaling:DeleteWarmPool", group_text(group));
         let request = self.autoscaling().delete_warm_pool().auto_scaling_group_name(group).force_delete(true);
-        self.call(&asked, request.send()).await.map(drop)
+        self.call(&asked, || request.send()).await.map(drop)
     }
 
     async fn delete_group(&self, group: &str, force: bool) -> Result<(), CloudError> {
         let asked = self.asked("autoscaling:DeleteAutoScalingGroup", group_text(group));
         let request = self.autoscaling().delete_auto_scaling_group().auto_scaling_group_name(group);
-        self.call(&asked, request.force_delete(force).send()).await.map(drop)
+        self.call(&asked, || request.force_delete(force).send()).await.map(drop)
     }
 }
 

@@ -146,8 +146,9 @@ fn policy_extras(from: &ScalingPolicy) -> BTreeMap<String, String> {
                 .set("customized_metric", Some(format!("{} {name}", text(metric.namespace())).trim_start()));
         }
     }
-    let predictive = from.predictive_scaling_configuration().is_some();
-    extras.unless("predictive_scaling", Some(predictive), "false");
+    let predictive =
+        from.predictive_scaling_configuration().map(|predictive| predictive.metric_specifications());
+    extras.unless("predictive_scaling.metrics", predictive.map(<[_]>::len), "0");
     extras.into_map()
 }
 

@@ -49,6 +49,10 @@ pub(super) fn template_data(from: &sdk::ResponseLaunchTemplateData) -> TemplateD
     }
     let mut specified = BTreeMap::<String, Tags>::new();
     for specification in from.tag_specifications() {
+        // EC2 takes no such tags in a version; doubles of it repeat the template's own ones here.
+        if specification.resource_type() == Some(&sdk::ResourceType::LaunchTemplate) {
+            continue;
+        }
         let of_type = specified.entry(text(specification.resource_type())).or_default();
         of_type.extend(tags(specification.tags()));
     }
