@@ -57,6 +57,18 @@ pub struct GlobalArgs {
     pub no_color: bool,
 }
 
+impl Cli {
+    /// Whether warnings go without their details.
+    pub fn compact_warnings(&self) -> bool {
+        match &self.command {
+            Command::Plan(args) => args.terraform.compact_warnings,
+            Command::Apply(args) => args.terraform.compact_warnings,
+            Command::Destroy(args) => args.terraform.compact_warnings,
+            _ => false,
+        }
+    }
+}
+
 impl GlobalArgs {
     /// The sandbox's file; an empty name, as of an empty environment variable, is none.
     pub fn sandbox(&self) -> Option<PathBuf> {

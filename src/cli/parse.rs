@@ -122,8 +122,8 @@ mod tests {
         ];
         let Command::Apply(apply) = run(&words).command else { panic!() };
         assert!(apply.auto_approve && !apply.terraform.input && apply.terraform.compact_warnings);
-        assert_eq!(apply.timeout, Duration::from_secs(45 * 60));
-        assert_eq!(apply.terraform.lock_timeout, Duration::from_secs(300));
+        assert_eq!(apply.timeout, Duration::from_mins(45));
+        assert_eq!(apply.terraform.lock_timeout, Duration::from_mins(5));
     }
 
     #[test]

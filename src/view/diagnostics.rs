@@ -18,6 +18,9 @@ pub fn diagnostic(diagnostic: &Diagnostic, style: Style) -> String {
     let summary = text::line(&diagnostic.summary.split_whitespace().collect::<Vec<_>>().join(" "));
     let detail = text::block(&diagnostic.detail.replace("\r\n", "\n"));
     let heading = style.paint(tone, heading);
+    if style.compact_warnings && diagnostic.severity == Severity::Warning {
+        return format!("{heading} {summary}\n");
+    }
     match detail.trim() {
         "" => format!("{heading} {summary}\n"),
         detail => format!("{heading} {summary}\n\n{detail}\n"),
@@ -48,8 +51,8 @@ impl<'a> Validation<'a> {
     }
 
     /// One indented JSON object with a line end.
-    pub fn to_json(&self) -> Result<String, serde_json::Error> {
-        Ok(serde_json::to_string_pretty(self)? + "\n")
+    pub fn to_json(&self) -> String {
+        text::json(self)
     }
 }
 
@@ -75,8 +78,7 @@ mod tests {
     #[test]
     fn validation_counts_by_severity() {
         let found = [Diagnostic::error("a", "b"), Diagnostic::warning("c", "")];
-        let json: serde_json::Value =
-            serde_json::from_str(&Validation::new(&found).to_json().unwrap()).unwrap();
+        let json: serde_json::Value = serde_json::from_str(&Validation::new(&found).to_json()).unwrap();
         assert_eq!(
             json,
             serde_json::json!({

@@ -43,7 +43,7 @@ mod tests {
     #[test]
     fn shows_the_lines_that_differ_with_context() {
         let style = Style::new(None, false);
-        let now: String = (1..=9).map(|n| format!("line {n}\n")).collect();
+        let now = (1..=9).fold(String::new(), |text, n| format!("{text}line {n}\n"));
         let then = now.replace("line 5", "line \u{1b}5");
         insta::assert_snapshot!(unified("user_data", &now, &then, style), @r"
         --- user_data (now)

@@ -15,13 +15,9 @@ use crate::contract::{
 /// All outputs as one indented JSON object in the contract's order, or the value of the one called
 /// `name`; with a line end. A name that is none is an error that lists the names.
 pub fn outputs_json(outputs: &Outputs, name: Option<&str>) -> Result<String, Diagnostic> {
-    let unwritable = |error: serde_json::Error| Diagnostic::error("Outputs are no JSON", error.to_string());
-    let Some(name) = name else {
-        return Ok(serde_json::to_string_pretty(outputs).map_err(unwritable)? + "\n");
-    };
-    let all = serde_json::to_value(outputs).map_err(unwritable)?;
-    let value = all.get(name).ok_or_else(|| unknown(name, &all))?;
-    Ok(format!("{value:#}\n"))
+    let Some(name) = name else { return Ok(text::json(outputs)) };
+    let all = serde_json::to_value(outputs).unwrap_or_default();
+    all.get(name).map(text::json).ok_or_else(|| unknown(name, &all))
 }
 
 fn unknown(name: &str, all: &Value) -> Diagnostic {

@@ -84,9 +84,9 @@ fn fields(change: &Change, style: Style) -> String {
         .iter()
         .map(|field| {
             let mut row = vec![text::line(&field.field)];
-            row.extend(
-                shown.iter().map(|side| cell(field, if *side == "now" { &field.now } else { &field.then })),
-            );
+            row.extend(shown.iter().map(|side| {
+                cell(field, if *side == "now" { field.now.as_deref() } else { field.then.as_deref() })
+            }));
             row
         })
         .collect();
@@ -96,8 +96,8 @@ fn fields(change: &Change, style: Style) -> String {
 }
 
 /// One value: as it is, or its size where [`long_text`] or `--format json` has the text.
-fn cell(field: &FieldChange, value: &Option<String>) -> String {
-    match value.as_deref() {
+fn cell(field: &FieldChange, value: Option<&str>) -> String {
+    match value {
         None => "(none)".to_owned(),
         Some("") => "\"\"".to_owned(),
         Some(value) if is_long(value) => {

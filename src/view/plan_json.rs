@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{plan::Subject, verdict::verdict};
+use super::{plan::Subject, text, verdict::verdict};
 use crate::{
     contract::problem::Diagnostic,
     model::plan::{AffectedMember, Change, Counts, Plan},
@@ -20,7 +20,7 @@ struct PlanJson<'a> {
 
 /// One JSON object, indented, with a line end: `verdict` (the sentence of the text form), `counts`
 /// (`add`, `change`, `destroy`), `changes`, `replaced`, `warnings`, `notes`. The order is the plan's.
-pub fn plan_json(plan: &Plan, subject: &Subject<'_>) -> Result<String, serde_json::Error> {
+pub fn plan_json(plan: &Plan, subject: &Subject<'_>) -> String {
     let json = PlanJson {
         verdict: verdict(plan, subject),
         counts: plan.counts(),
@@ -29,5 +29,5 @@ pub fn plan_json(plan: &Plan, subject: &Subject<'_>) -> Result<String, serde_jso
         warnings: &plan.warnings,
         notes: &plan.notes,
     };
-    Ok(serde_json::to_string_pretty(&json)? + "\n")
+    text::json(&json)
 }

@@ -22,6 +22,8 @@ pub struct Style {
     pub width: usize,
     /// Whether to colour.
     pub colour: bool,
+    /// Whether warnings go without their details.
+    pub compact_warnings: bool,
 }
 
 impl Style {
@@ -32,7 +34,11 @@ impl Style {
 
     /// A place of `width` columns, [`Self::PIPED_WIDTH`] if unknown.
     pub fn new(width: Option<usize>, colour: bool) -> Self {
-        Self { width: width.unwrap_or(Self::PIPED_WIDTH).max(Self::LEAST_WIDTH), colour }
+        Self {
+            width: width.unwrap_or(Self::PIPED_WIDTH).max(Self::LEAST_WIDTH),
+            colour,
+            compact_warnings: false,
+        }
     }
 
     /// `text` in the colour of `tone`, or as it is.

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use serde::Serialize;
 use tabled::grid::util::string::{get_char_width, get_string_width};
 
 /// One line of data: control characters, line breaks and characters that reorder or hide text are
@@ -116,6 +117,14 @@ pub fn list_some(items: &[String], shown: usize) -> String {
     let mut text = items[..shown].join(", ");
     // Writing to a String cannot fail.
     let _ = write!(text, " and {} more", items.len() - shown);
+    text
+}
+
+/// `value` as indented JSON with a line end.
+pub fn json<T: Serialize + ?Sized>(value: &T) -> String {
+    // Only maps with keys that are no strings fail, and nothing that is shown has such.
+    let mut text = serde_json::to_string_pretty(value).unwrap_or_else(|error| error.to_string());
+    text.push('\n');
     text
 }
 
