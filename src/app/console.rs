@@ -17,19 +17,24 @@ pub(super) struct Console<'a> {
     ui: &'a Ui,
     /// How far the wait was when a line about it was last printed.
     told: Cell<Option<Duration>>,
+    /// How far it was at the latest event.
+    seen: Cell<Duration>,
 }
 
 impl<'a> Console<'a> {
     pub(super) fn new(ui: &'a Ui) -> Self {
-        Self { ui, told: Cell::new(None) }
+        Self { ui, told: Cell::default(), seen: Cell::default() }
     }
 
     /// Whether a wait deserves a line again: a new one always, one that goes on every few seconds.
     fn is_due(&self, waited: Duration) -> bool {
-        match self.told.get() {
-            Some(told) if waited >= told => waited.saturating_sub(told) >= WAITING_LINE_EVERY,
-            _ => true,
+        let goes_on = waited >= self.seen.replace(waited);
+        let told = self.told.get().filter(|_| goes_on);
+        let due = told.is_none_or(|told| waited.saturating_sub(told) >= WAITING_LINE_EVERY);
+        if due {
+            self.told.set(Some(waited));
         }
+        due
     }
 }
 
@@ -41,8 +46,8 @@ impl Progress for Console<'_> {
             }
             Event::Waiting { waited, .. } if !self.is_due(*waited) => {}
             event => {
-                if let Event::Waiting { waited, .. } = event {
-                    self.told.set(Some(*waited));
+                if !matches!(event, Event::Waiting { .. }) {
+                    self.told.set(None);
                 }
                 self.ui.say(&view::note_of(event, self.ui.talk_style()));
             }

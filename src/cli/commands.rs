@@ -14,12 +14,12 @@ use super::{inputs::InputArgs, values};
 
 Exit codes: 0 valid, 1 not valid.")]
 pub struct ValidateArgs {
-    /// Where the inputs come from.
-    #[command(flatten)]
-    pub inputs: InputArgs,
     /// Print one JSON object: format_version, valid, error_count, warning_count, diagnostics.
     #[arg(long)]
     pub json: bool,
+    /// Where the inputs come from.
+    #[command(flatten)]
+    pub inputs: InputArgs,
 }
 
 /// Options of `plan`.
@@ -31,9 +31,6 @@ pub struct ValidateArgs {
 
 Exit codes: 0 done, 1 failed; with -detailed-exitcode: 0 no changes, 1 failed, 2 changes.")]
 pub struct PlanArgs {
-    /// Where the inputs come from.
-    #[command(flatten)]
-    pub inputs: InputArgs,
     /// Exit with 2 when there are changes.
     #[arg(long)]
     pub detailed_exitcode: bool,
@@ -43,6 +40,9 @@ pub struct PlanArgs {
     /// How to print the plan.
     #[arg(long, value_enum, default_value_t)]
     pub format: PlanFormat,
+    /// Where the inputs come from.
+    #[command(flatten)]
+    pub inputs: InputArgs,
     /// What Terraform's command understands, too.
     #[command(flatten)]
     pub terraform: TerraformArgs,
@@ -67,9 +67,6 @@ pub enum PlanFormat {
 
 Without -auto-approve it shows the plan and asks for \"yes\" on the terminal.")]
 pub struct ApplyArgs {
-    /// Where the inputs come from.
-    #[command(flatten)]
-    pub inputs: InputArgs,
     /// Do not ask.
     #[arg(long)]
     pub auto_approve: bool,
@@ -82,6 +79,9 @@ pub struct ApplyArgs {
     /// How long all of it may take.
     #[arg(long, value_name = "DURATION", default_value = "45m", value_parser = values::timeout)]
     pub timeout: Duration,
+    /// Where the inputs come from.
+    #[command(flatten)]
+    pub inputs: InputArgs,
     /// What Terraform's command understands, too.
     #[command(flatten)]
     pub terraform: TerraformArgs,
@@ -96,15 +96,15 @@ pub struct ApplyArgs {
 It needs captf_object.namespace, machinepool_name and a region; the rest of the inputs may be old or missing.
 A destroy of nothing succeeds.")]
 pub struct DestroyArgs {
-    /// Where the inputs come from.
-    #[command(flatten)]
-    pub inputs: InputArgs,
     /// Do not ask.
     #[arg(long)]
     pub auto_approve: bool,
     /// How long all of it may take.
     #[arg(long, value_name = "DURATION", default_value = "45m", value_parser = values::timeout)]
     pub timeout: Duration,
+    /// Where the inputs come from.
+    #[command(flatten)]
+    pub inputs: InputArgs,
     /// What Terraform's command understands, too.
     #[command(flatten)]
     pub terraform: TerraformArgs,
@@ -120,12 +120,12 @@ pub struct OutputsArgs {
     /// Print the value of this output only.
     #[arg(value_name = "NAME")]
     pub name: Option<String>,
-    /// Where the inputs come from.
-    #[command(flatten)]
-    pub inputs: InputArgs,
     /// How to print them; one value is always JSON.
     #[arg(long, value_enum, default_value_t)]
     pub format: OutputsFormat,
+    /// Where the inputs come from.
+    #[command(flatten)]
+    pub inputs: InputArgs,
 }
 
 /// How to print outputs.

@@ -5,7 +5,10 @@ use std::ffi::OsString;
 use clap::{CommandFactory, FromArgMatches, error::ErrorKind};
 
 use super::{Cli, spelling};
-use crate::error::{Failure, Kind};
+use crate::{
+    error::{Failure, Kind},
+    view::text,
+};
 
 /// What the arguments ask for.
 #[derive(Debug)]
@@ -43,9 +46,10 @@ fn usage(text: &str) -> Failure {
     if let Some((first, rest)) =
         summary.ends_with(':').then(|| detail.trim_start().split_once('\n')).flatten()
     {
-        return Failure::new(Kind::Usage, format!("{summary} {}", first.trim()), rest.trim_matches('\n'));
+        let summary = format!("{} {}", text::capitalised(summary), first.trim());
+        return Failure::new(Kind::Usage, summary, rest.trim_matches('\n'));
     }
-    Failure::new(Kind::Usage, summary, detail.trim_matches('\n'))
+    Failure::new(Kind::Usage, text::capitalised(summary), detail.trim_matches('\n'))
 }
 
 #[cfg(test)]
@@ -130,10 +134,10 @@ mod tests {
     fn the_summary_tells_the_story() {
         assert_eq!(
             fails(&["plan", "-fromat=json"]).diagnostics[0].summary,
-            "unexpected argument '--fromat' found"
+            "Unexpected argument '--fromat' found"
         );
         assert!(fails(&["plan", "-fromat=json"]).diagnostics[0].detail.contains("--format"));
-        assert_eq!(fails(&["aply"]).diagnostics[0].summary, "unrecognized subcommand 'aply'");
+        assert_eq!(fails(&["aply"]).diagnostics[0].summary, "Unrecognized subcommand 'aply'");
         assert_eq!(fails(&[]).diagnostics[0].summary, "No command given");
         assert!(fails(&["apply", "--timeout", "5"]).diagnostics[0].summary.contains("--timeout"));
         assert!(fails(&["plan", "-var-file"]).diagnostics[0].summary.contains("--var-file"));
