@@ -10,6 +10,7 @@ use crate::model::{
 
 pub mod error;
 
+pub use crate::model::image::ImageQuery;
 pub use error::{CloudError, ErrorKind};
 
 /// Which launch templates to list.
@@ -32,23 +33,6 @@ pub enum VersionQuery {
     CurrentById(String),
     /// All, by template id.
     All(String),
-}
-
-/// Which images to list.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ImageQuery {
-    /// One id.
-    Id(String),
-    /// By owner, name pattern (AWS wildcards `*` and `?`) and architecture; available ones only,
-    /// deprecated ones included.
-    Name {
-        /// Account id, `self`, `amazon` or `aws-marketplace`.
-        owner: String,
-        /// Pattern.
-        name: String,
-        /// Architecture.
-        architecture: String,
-    },
 }
 
 /// AWS as far as a pool needs it. "Not found" is an answer (`None`, empty), never an error, except
