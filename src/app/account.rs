@@ -5,17 +5,15 @@ use std::{collections::BTreeSet, path::Path, rc::Rc};
 use sha2::{Digest, Sha256};
 
 use super::{
-    standin::{
-        Request, Scope, image_query,
-        sandbox::{OwnedImage, Sandbox, SandboxClock, Seed},
-    },
+    standin::sandbox::{OwnedImage, Sandbox, SandboxClock, Seed},
     ui::Ui,
 };
 use crate::{
     clock::Clock,
     cloud::{Cloud, ImageQuery},
+    contract::request::{Request, Scope},
     error::{Failure, Kind},
-    model::observed::Image,
+    model::{image, observed::Image},
     view,
 };
 
@@ -118,7 +116,7 @@ impl Place<'_> {
             seed.security_groups = groups.map(ToString::to_string).collect();
             seed.instance_profiles = BTreeSet::from([exports.worker_instance_profile.clone()]);
             seed.key_pairs = request.ssh_key_name.iter().cloned().collect();
-            seed.images = image(request).into_iter().collect();
+            seed.images = known_image(request).into_iter().collect();
         }
         seed
     }
@@ -130,9 +128,9 @@ fn region_of_environment() -> String {
 }
 
 /// An image that the inputs' search finds, or the one that they pin.
-fn image(request: &Request) -> Option<OwnedImage> {
+fn known_image(request: &Request) -> Option<OwnedImage> {
     let asked = &request.machine_image;
-    let (id, name, owner) = match image_query(request)? {
+    let (id, name, owner) = match image::query(request)? {
         ImageQuery::Id(id) => (id.clone(), id, asked.owner.clone()),
         ImageQuery::Name { owner, name, .. } => {
             let name = name.replace('*', "sandbox").replace('?', "v");

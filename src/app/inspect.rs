@@ -4,11 +4,12 @@ use super::{
     account::Place,
     load,
     session::{Run, Session},
-    standin::{Scope, engine},
     ui::Ui,
 };
 use crate::{
     cli::{ApplyArgs, OutputsArgs, OutputsFormat, PlanArgs, PlanFormat},
+    contract::{outputs::Outputs, request::Scope},
+    engine,
     error::{Failure, Kind},
     model::plan::{Counts, Plan},
     view::{self, Purpose, Subject},
@@ -20,9 +21,8 @@ const CHANGES: u8 = 2;
 /// What apply would do.
 pub(super) fn plan(session: &Session<'_>, args: &PlanArgs) -> Result<u8, Failure> {
     let request = load::request(&args.inputs)?;
-    session.ui.tell(&request.warnings);
     session.online(Place::Request(&request), async |run| {
-        let planned = run.reading(engine::plan(run.account.cloud(), &request)).await?;
+        let planned = run.plan(&request).await?;
         Ok(show(run, args, &planned.plan, &request.scope, Purpose::Apply))
     })
 }
@@ -73,7 +73,7 @@ pub(super) fn refresh(session: &Session<'_>, args: &ApplyArgs) -> Result<u8, Fai
 }
 
 /// How an apply ends.
-pub(super) fn applied(ui: &Ui, counts: Counts, outputs: &crate::contract::outputs::Outputs) {
+pub(super) fn applied(ui: &Ui, counts: Counts, outputs: &Outputs) {
     ui.result(&view::apply_complete(counts));
     ui.result(&format!("\n{}", view::outputs_table(outputs, ui.result_style())));
 }

@@ -6,10 +6,13 @@ use std::{
     path::Path,
 };
 
-use super::standin::{Inputs, Request, Scope};
 use crate::{
     cli::{InputArgs, Source},
-    contract::problem::{Diagnostic, Problems},
+    contract::{
+        inputs::Inputs,
+        problem::{Diagnostic, Problems},
+        request::{Request, Scope},
+    },
     error::{Failure, Kind},
 };
 

@@ -9,7 +9,7 @@ mod modify;
 mod offline;
 mod session;
 mod signals;
-pub mod standin;
+mod standin;
 mod ui;
 
 use crate::{

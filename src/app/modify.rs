@@ -5,12 +5,13 @@ use super::{
     ask::Approval,
     inspect, load,
     session::{Run, Session},
-    standin::{Scope, engine},
 };
 use crate::{
     cli::{ApplyArgs, DestroyArgs},
+    contract::request::Scope,
+    engine,
     error::Failure,
-    model::{names::Names, plan::Plan},
+    model::plan::Plan,
     view::{self, Purpose, Subject},
 };
 
@@ -18,16 +19,14 @@ use crate::{
 pub(super) fn apply(session: &Session<'_>, args: &ApplyArgs) -> Result<u8, Failure> {
     let approval = Approval::new(args.auto_approve, &args.terraform, session.ui)?;
     let request = load::request(&args.inputs)?;
-    session.ui.tell(&request.warnings);
     session.online(Place::Request(&request), async |run| {
-        let cloud = run.account.cloud();
-        let planned = run.reading(engine::plan(cloud, &request)).await?;
+        let planned = run.plan(&request).await?;
         approve(run, approval, &planned.plan, &request.scope, Purpose::Apply).await?;
         let context = run.context(args.timeout);
         let mut applied = engine::apply(&context, &request, &planned).await?;
         if args.wait {
-            engine::await_roll(&context, &Names::of(&request.scope).group).await?;
-            applied.outputs = run.reading(engine::outputs(cloud, &request.scope)).await?;
+            engine::await_roll(&context, &request.scope).await?;
+            applied.outputs = run.reading(engine::outputs(run.account.cloud(), &request.scope)).await?;
         }
         inspect::applied(run.ui, applied.counts, &applied.outputs);
         Ok(0)
@@ -41,7 +40,7 @@ pub(super) fn destroy(session: &Session<'_>, args: &DestroyArgs) -> Result<u8, F
     session.online(Place::Scope(&scope), async |run| {
         let teardown = run.reading(engine::plan_destroy(run.account.cloud(), &scope)).await?;
         approve(run, approval, &teardown.plan, &scope, Purpose::Destroy).await?;
-        let counts = engine::destroy(&run.context(args.timeout), &scope, &teardown).await?;
+        let counts = engine::destroy(&run.context(args.timeout), &teardown).await?;
         run.ui.result(&view::destroy_complete(counts));
         Ok(0)
     })

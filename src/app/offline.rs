@@ -1,20 +1,18 @@
 //! Commands that need neither AWS nor a runtime.
 
-use super::{
-    load,
-    standin::{check, schema},
-    ui::Ui,
-};
+use super::{load, ui::Ui};
 use crate::{
     cli::{SchemaArgs, SchemaFormat, SchemaOf, ValidateArgs},
+    contract::schema,
     error::{Failure, Kind},
+    model::desired,
     view::Validation,
 };
 
 /// Checks the inputs. Exit code 1 without an error is an invalid verdict told as JSON.
 pub(super) fn validate(ui: &Ui, args: &ValidateArgs) -> Result<u8, Failure> {
     let verdict = load::request(&args.inputs).and_then(|request| {
-        check(&request)?;
+        desired::check(&request)?;
         Ok(request.warnings)
     });
     if args.json {

@@ -9,7 +9,11 @@ use super::{
     ui::Ui,
 };
 use crate::{
-    engine::context::{Context, Interrupt},
+    contract::request::Request,
+    engine::{
+        self, Planned,
+        context::{Context, Interrupt},
+    },
     error::{Failure, Kind},
 };
 
@@ -64,6 +68,12 @@ impl Session<'_> {
 }
 
 impl Run<'_> {
+    /// The plan for a request. What is odd about the inputs stands in the plan, and is told if there is none.
+    pub(super) async fn plan(&self, request: &Request) -> Result<Planned, Failure> {
+        let planned = self.reading(engine::plan(self.account.cloud(), request)).await;
+        planned.inspect_err(|_| self.ui.tell(&request.warnings))
+    }
+
     /// Work that only reads: it is dropped at an interrupt.
     pub(super) async fn reading<T>(
         &self,

@@ -59,23 +59,15 @@ fn replacement(plan: &Plan) -> String {
     format!("{instances} ({which}) {verb} replaced, because {}.", why(plan))
 }
 
-/// The reason of the roll, else that of the members, in words that fit behind "because".
+/// Why the template is replaced, else what the members run; in words that fit behind "because".
 fn why(plan: &Plan) -> String {
-    let of_change =
-        [Address::Template, Address::VersionRoll, Address::Group].into_iter().find_map(|address| {
-            let change = plan.changes.iter().find(|change| change.address == address)?;
-            change.reason.as_deref().map(sentence_end)
-        });
-    of_change.unwrap_or_else(|| {
-        let reasons: BTreeSet<String> =
-            plan.replaced.iter().map(|member| sentence_end(&member.why)).collect();
-        match reasons.len() {
-            1 => format!("each {}", text::list(&reasons.into_iter().collect::<Vec<_>>())),
-            _ => "they do not run from the current launch template".to_owned(),
-        }
-    })
-}
-
-fn sentence_end(reason: &str) -> String {
-    text::line(reason.trim().trim_end_matches('.'))
+    let template = plan.changes.iter().find(|change| change.address == Address::Template);
+    if let Some(reason) = template.and_then(|change| change.reason.as_deref()) {
+        return format!("the launch template was {}", text::line(reason));
+    }
+    let reasons: BTreeSet<&str> = plan.replaced.iter().map(|member| member.why.as_str()).collect();
+    match reasons.first() {
+        Some(only) if reasons.len() == 1 => format!("each {}", text::line(only)),
+        _ => "they run from other launch templates than the pool's".to_owned(),
+    }
 }

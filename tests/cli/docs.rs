@@ -9,7 +9,6 @@ const END: &str = "<!-- /variables -->";
 
 /// With `MACHINEPOOL_BLESS=1` the README is brought up to date instead.
 #[test]
-#[ignore = "needs the contract"]
 fn the_table_of_variables_is_up_to_date() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
     let readme = fs::read_to_string(&path).unwrap();

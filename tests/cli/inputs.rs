@@ -51,7 +51,6 @@ fn validate_tells_programs_what_is_wrong() {
 }
 
 #[test]
-#[ignore = "needs the contract"]
 fn the_demo_is_valid_from_every_source() {
     let bench = Bench::new();
     let text = std::fs::read_to_string(demo()).unwrap();
@@ -70,7 +69,6 @@ fn the_demo_is_valid_from_every_source() {
 }
 
 #[test]
-#[ignore = "needs the contract"]
 fn a_later_source_wins() {
     let bench = Bench::new();
     bench.write("terraform.tfvars.json", &std::fs::read_to_string(demo()).unwrap());
@@ -88,7 +86,6 @@ fn a_later_source_wins() {
 }
 
 #[test]
-#[ignore = "needs the contract"]
 fn an_unknown_name_is_an_error_with_a_suggestion() {
     let bench = Bench::new();
     let line = format!("validate -var-file={} -var instance_typ=m6i.large", demo().display());
@@ -97,7 +94,6 @@ fn an_unknown_name_is_an_error_with_a_suggestion() {
 }
 
 #[test]
-#[ignore = "needs the contract"]
 fn values_of_secrets_are_never_repeated() {
     let bench = Bench::new();
     let line = format!("-var-file={} -var bootstrap_data=cGxhbnRlZA!!", demo().display());

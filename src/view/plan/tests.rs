@@ -69,7 +69,7 @@ fn roll() -> Plan {
             field("user_data", Some(&script("a=b")), Some(&script("a=c"))),
         ],
     );
-    template.reason = Some("kubernetes_version changes from v1.31.4 to v1.31.5".into());
+    template.reason = Some("made for v1.31.4, wanted for v1.31.5".into());
     Plan {
         changes: vec![
             template,
@@ -119,7 +119,10 @@ fn the_last_line_counts_and_the_first_sentence_says_whether_instances_go() {
     assert_eq!(shown.lines().last(), Some("Plan: 1 to add, 1 to change, 2 to destroy."));
     let opening = shown.lines().next().unwrap();
     assert!(opening.contains("2 running instances (i-0a and i-0b) are replaced"), "{opening}");
-    assert!(opening.contains("because kubernetes_version changes from v1.31.4 to v1.31.5."), "{opening}");
+    assert!(
+        opening.contains("because the launch template was made for v1.31.4, wanted for v1.31.5."),
+        "{opening}"
+    );
 
     let shown = plan(&creation(), &subject(Purpose::Apply), Style::new(Some(400), false));
     assert!(shown.lines().next().unwrap().contains("No running instance is replaced."), "{shown}");
