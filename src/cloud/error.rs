@@ -82,7 +82,12 @@ impl ErrorKind {
                 Self::NotFound
             }
             "ValidationError" => Self::Validation,
+            "InvalidLaunchTemplateId.VersionNotFound" | "launchTemplateVersionDoesNotExist" => Self::NotFound,
+            "InvalidParameterValue" | "InvalidParameterCombination" | "MissingParameter" | "InvalidTag" => {
+                Self::Validation
+            }
             code if code.ends_with(".NotFound") || code.ends_with(".NotFoundException") => Self::NotFound,
+            code if code.ends_with(".Malformed") || code.ends_with(".MalformedException") => Self::Validation,
             _ => Self::Other,
         }
     }
