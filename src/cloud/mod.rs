@@ -8,6 +8,8 @@ use crate::model::{
     resources::{Answer, Write},
 };
 
+#[cfg(feature = "aws")]
+pub mod aws;
 pub mod error;
 
 pub use crate::model::image::ImageQuery;

@@ -51,7 +51,7 @@ pub async fn apply(ctx: &Context<'_>, request: &Request, planned: &Planned) -> R
 
 /// A group that this very run made or changed is there: a reading without it lags.
 async fn reread(ctx: &Context<'_>, name: &str) -> Result<(Group, Vec<Instance>), Failure> {
-    wait::until(ctx, Duration::from_secs(60), async || {
+    wait::until(ctx, Duration::from_mins(1), async || {
         Ok(match observe::membership(ctx.cloud, name).await? {
             (Some(group), instances) => ControlFlow::Break((group, instances)),
             (None, _) => ControlFlow::Continue(format!("AWS does not show Auto Scaling group {name} yet")),

@@ -33,7 +33,7 @@ use crate::{
 };
 
 /// After this long, members that still have not left are terminated by force.
-const PATIENCE: Duration = Duration::from_secs(20 * 60);
+const PATIENCE: Duration = Duration::from_mins(20);
 
 /// Auto Scaling's limit on instances in one `SetInstanceProtection` call.
 const UNPROTECT_PER_CALL: usize = 50;
@@ -79,10 +79,10 @@ pub async fn plan_destroy(cloud: &dyn Cloud, scope: &Scope) -> Result<Teardown, 
     if !errors.is_empty() {
         return Err(together(errors));
     }
-    if let Some(used) = group.as_ref().and_then(target::current_use) {
-        if !templates.iter().any(|t| t.id == used.id) {
-            templates.extend(cloud.templates(&TemplateQuery::Id(used.id.clone())).await?);
-        }
+    if let Some(used) = group.as_ref().and_then(target::current_use)
+        && !templates.iter().any(|t| t.id == used.id)
+    {
+        templates.extend(cloud.templates(&TemplateQuery::Id(used.id.clone())).await?);
     }
     templates.sort_by(|a, b| (&a.name, &a.id).cmp(&(&b.name, &b.id)));
     templates.dedup_by(|a, b| a.id == b.id);

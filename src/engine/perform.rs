@@ -21,7 +21,7 @@ use crate::{
 
 /// How long a resource made a moment ago may stay unknown to Auto Scaling: instance profiles, launch
 /// templates and security groups spread through AWS within seconds, in bad cases a minute or more.
-const PROPAGATION: Duration = Duration::from_secs(120);
+const PROPAGATION: Duration = Duration::from_mins(2);
 
 /// EC2's limit on versions in one `DeleteLaunchTemplateVersions` call.
 const VERSIONS_PER_CALL: usize = 200;

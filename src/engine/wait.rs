@@ -6,7 +6,7 @@ use super::context::{Context, Event};
 use crate::error::{Failure, Kind};
 
 /// How long one wait may take, where nothing else is said.
-pub(super) const LIMIT: Duration = Duration::from_secs(10 * 60);
+pub(super) const LIMIT: Duration = Duration::from_mins(10);
 
 /// The longest pause between two looks, so that somebody who watches hears something.
 const PAUSE_MAX: Duration = Duration::from_secs(10);

@@ -62,7 +62,7 @@ pub fn target<'a>(desired: &Desired, observed: &'a Observed) -> Target<'a> {
         |t: &Template| t.name == *wanted || (!named_by_us(t) && records::holds_key(&t.tags, &desired.key));
     let untold = |t: &Template| !named_by_us(t) && !records::has_key(&t.tags);
 
-    let taken_over = own.is_some_and(|t| untold(t)) && !own.is_some_and(|t| serves(t));
+    let taken_over = own.is_some_and(untold) && !own.is_some_and(serves);
     let existing = own
         .filter(|t| serves(t) || untold(t))
         .or_else(|| pool.iter().copied().find(|t| t.name == *wanted))

@@ -19,6 +19,8 @@ mod object;
 mod policy;
 mod roll;
 mod template;
+#[cfg(test)]
+mod tests;
 
 pub use cleanup::prunable;
 
