@@ -165,7 +165,9 @@ mod tests {
     fn inputs(vars: &[&str]) -> Inputs {
         let mut inputs = Inputs::default();
         inputs.add_file("demo", include_bytes!("../../testdata/demo.tfvars.json")).unwrap();
-        vars.iter().for_each(|var| inputs.add_var(var).unwrap());
+        for var in vars {
+            inputs.add_var(var).unwrap();
+        }
         inputs
     }
 
