@@ -25,7 +25,7 @@ fmt:
 
 # Accept what the views print now, and bring the tables of the README up to date. Read the difference afterwards.
 golden:
-    INSTA_UPDATE=always INSTA_FORCE_PASS=1 MACHINEPOOL_BLESS=1 cargo test {{lean}}
+    INSTA_UPDATE=always INSTA_FORCE_PASS=1 MACHINEPOOL_BLESS=1 cargo test {{lean}} --no-fail-fast
     git diff --stat
 
 # A pool's life in the sandbox, from nothing to nothing.

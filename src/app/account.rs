@@ -154,3 +154,64 @@ fn image_id(name: &str) -> String {
     let number = hash.iter().take(8).fold(0_u64, |number, byte| number << 8 | u64::from(*byte));
     format!("ami-{number:017x}")
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+    use crate::contract::inputs::Inputs;
+
+    fn inputs(vars: &[&str]) -> Inputs {
+        let mut inputs = Inputs::default();
+        inputs.add_file("demo", include_bytes!("../../testdata/demo.tfvars.json")).unwrap();
+        for var in vars {
+            inputs.add_var(var).unwrap();
+        }
+        inputs
+    }
+
+    fn seed(vars: &[&str]) -> Seed {
+        Place::Request(&Request::parse(&inputs(vars)).unwrap()).seed()
+    }
+
+    #[test]
+    fn a_sandbox_has_all_that_the_inputs_speak_of() {
+        let vars = ["additional_security_group_ids=[\"sg-0abc\"]", "ssh_key_name=ops"];
+        let request = Request::parse(&inputs(&vars)).unwrap();
+        let seed = seed(&vars);
+        assert_eq!(seed.region, request.exports.region.as_str());
+        assert_eq!(seed.subnets.len(), request.exports.failure_domains.len());
+        assert!(seed.security_groups.contains("sg-0abc"));
+        assert!(
+            request.exports.worker_security_groups.iter().all(|g| seed.security_groups.contains(g.as_str()))
+        );
+        assert!(seed.instance_profiles.contains(&request.exports.worker_instance_profile));
+        assert!(seed.buckets.contains(request.exports.bootstrap_bucket.as_str()));
+        assert!(seed.key_pairs.contains("ops"));
+    }
+
+    #[test]
+    fn the_image_is_the_one_pinned_or_one_that_the_search_finds() {
+        let pinned =
+            &seed(&["machine_image={\"id\": \"ami-0123abcd\", \"architecture\": \"arm64\"}"]).images[0];
+        assert_eq!((pinned.image.id.as_str(), pinned.image.architecture.as_str()), ("ami-0123abcd", "arm64"));
+
+        let own = "machine_image={\"owner\": \"self\", \"name_format\": \"flatcar-?{semver}-*\"}";
+        let found = &seed(&[own, "kubernetes_version=v1.31.4+rke2r1"]).images[0];
+        assert_eq!((found.owner.as_str(), found.image.name.as_str()), ("self", "flatcar-v1.31.4-sandbox"));
+        assert_eq!(found.image.id.len(), "ami-".len() + 17);
+    }
+
+    #[test]
+    fn a_scope_gives_a_place_only() {
+        let scope = Scope::parse(&inputs(&[])).unwrap();
+        let seed = Place::Scope(&scope).seed();
+        assert_eq!(
+            Some(seed.region.as_str()),
+            scope.region.as_ref().map(crate::contract::ids::Region::as_str)
+        );
+        assert_eq!(seed.buckets.len(), 1);
+        assert!(seed.subnets.is_empty() && seed.images.is_empty());
+    }
+}

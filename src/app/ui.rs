@@ -16,12 +16,11 @@ struct Stream {
     writer: RefCell<Box<dyn Write>>,
     failed: RefCell<Option<io::Error>>,
     style: Style,
-    terminal: bool,
 }
 
 impl Stream {
-    fn new(writer: impl Write + 'static, style: Style, terminal: bool) -> Self {
-        Self { writer: RefCell::new(Box::new(writer)), failed: RefCell::default(), style, terminal }
+    fn new(writer: impl Write + 'static, style: Style) -> Self {
+        Self { writer: RefCell::new(Box::new(writer)), failed: RefCell::default(), style }
     }
 
     fn write(&self, text: &str) {
@@ -40,6 +39,7 @@ pub struct Ui {
     out: Stream,
     err: Stream,
     asks: bool,
+    rewrites: bool,
     live: Cell<bool>,
 }
 
@@ -55,21 +55,22 @@ pub struct Taste {
 impl Ui {
     /// The streams of this process. Colour is for terminals only, and not where `NO_COLOR` is set.
     pub fn of_process(taste: Taste) -> Self {
-        let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-        let plain = taste.plain || set("NO_COLOR") || std::env::var_os("TERM").is_some_and(|t| t == "dumb");
-        let style = |terminal: bool, width: Option<usize>| {
-            let width = width.filter(|_| terminal);
-            Style { compact_warnings: taste.compact_warnings, ..Style::new(width, terminal && !plain) }
+        let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+        let style = |terminal: bool, size: Option<(terminal_size::Width, terminal_size::Height)>| {
+            let width = size.filter(|_| terminal).map(|(width, _)| usize::from(width.0));
+            let colour = terminal && !dumb && !no_color && !taste.plain;
+            Style { compact_warnings: taste.compact_warnings, ..Style::new(width, colour) }
         };
         let (out, err) = (io::stdout(), io::stderr());
         let (out_terminal, err_terminal) = (out.is_terminal(), err.is_terminal());
-        let columns = |size: Option<(terminal_size::Width, _)>| size.map(|(width, _)| usize::from(width.0));
-        let (out_width, err_width) =
-            (columns(terminal_size::terminal_size_of(&out)), columns(terminal_size::terminal_size_of(&err)));
+        let out_style = style(out_terminal, terminal_size::terminal_size_of(&out));
+        let err_style = style(err_terminal, terminal_size::terminal_size_of(&err));
         Self {
-            out: Stream::new(out, style(out_terminal, out_width), out_terminal),
-            err: Stream::new(err, style(err_terminal, err_width), err_terminal),
+            out: Stream::new(out, out_style),
+            err: Stream::new(err, err_style),
             asks: io::stdin().is_terminal() && err_terminal,
+            rewrites: err_terminal && !dumb,
             live: Cell::new(false),
         }
     }
@@ -91,7 +92,7 @@ impl Ui {
 
     /// Whether standard error can show a line that is rewritten.
     pub fn is_live(&self) -> bool {
-        self.err.terminal
+        self.rewrites
     }
 
     /// Prints a result.
@@ -183,9 +184,10 @@ pub(super) mod tests {
     pub(crate) fn on_paper(terminal: bool) -> (Ui, Paper) {
         let (out, err, style) = (Paper::default(), Paper::default(), Style::new(Some(80), false));
         let ui = Ui {
-            out: Stream::new(out, style, terminal),
-            err: Stream::new(err.clone(), style, terminal),
+            out: Stream::new(out, style),
+            err: Stream::new(err.clone(), style),
             asks: terminal,
+            rewrites: terminal,
             live: Cell::new(false),
         };
         (ui, err)
