@@ -4,13 +4,13 @@ use std::{collections::BTreeSet, path::Path, rc::Rc};
 
 use sha2::{Digest, Sha256};
 
-use super::{
-    standin::sandbox::{OwnedImage, Sandbox, SandboxClock, Seed},
-    ui::Ui,
-};
+use super::ui::Ui;
 use crate::{
     clock::Clock,
-    cloud::{Cloud, ImageQuery},
+    cloud::{
+        Cloud, ImageQuery,
+        sandbox::{OwnedImage, Sandbox, Seed},
+    },
     contract::request::{Request, Scope},
     error::{Failure, Kind},
     model::{image, observed::Image},
@@ -51,8 +51,7 @@ impl Account {
     }
 
     fn sandbox(file: &Path, seed: &Seed) -> Result<Self, Failure> {
-        let clock = Rc::new(SandboxClock::new());
-        let sandbox = Sandbox::open(file, seed, Rc::clone(&clock)).map_err(|error| {
+        let (sandbox, clock) = Sandbox::open_with_own_clock(file, seed).map_err(|error| {
             Failure::new(Kind::Local, format!("Cannot use the sandbox {}", file.display()), error.to_string())
         })?;
         Ok(Self { cloud: Box::new(sandbox), clock })
