@@ -53,7 +53,11 @@ impl ErrorKind {
             | "ScalingActivityInProgressFault"
             | "ResourceContention"
             | "ResourceContentionFault" => Self::InUse,
-            "NoSuchKey" | "NoSuchBucket" | "NotFound" => Self::NotFound,
+            "NoSuchKey"
+            | "NoSuchBucket"
+            | "NotFound"
+            | "InvalidLaunchTemplateId.VersionNotFound"
+            | "launchTemplateVersionDoesNotExist" => Self::NotFound,
             "PermanentRedirect" | "AuthorizationHeaderMalformed" | "IllegalLocationConstraintException" => {
                 Self::WrongRegion
             }
@@ -82,7 +86,11 @@ impl ErrorKind {
                 Self::NotFound
             }
             "ValidationError" => Self::Validation,
+            "InvalidParameterValue" | "InvalidParameterCombination" | "MissingParameter" | "InvalidTag" => {
+                Self::Validation
+            }
             code if code.ends_with(".NotFound") || code.ends_with(".NotFoundException") => Self::NotFound,
+            code if code.ends_with(".Malformed") || code.ends_with(".MalformedException") => Self::Validation,
             _ => Self::Other,
         }
     }

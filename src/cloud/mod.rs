@@ -9,6 +9,9 @@ use crate::model::{
 };
 
 pub mod error;
+pub mod operations;
+pub mod recorded;
+pub mod sandbox;
 
 pub use error::{CloudError, ErrorKind};
 
