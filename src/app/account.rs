@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, path::Path, rc::Rc};
 use sha2::{Digest, Sha256};
 
 use super::{
-    standin::sandbox::{OwnedImage, Sandbox, SandboxClock, Seed},
+    standin::sandbox::{OwnedImage, Sandbox, Seed},
     ui::Ui,
 };
 use crate::{
@@ -51,8 +51,7 @@ impl Account {
     }
 
     fn sandbox(file: &Path, seed: &Seed) -> Result<Self, Failure> {
-        let clock = Rc::new(SandboxClock::new());
-        let sandbox = Sandbox::open(file, seed, Rc::clone(&clock)).map_err(|error| {
+        let (sandbox, clock) = Sandbox::open_with_own_clock(file, seed).map_err(|error| {
             Failure::new(Kind::Local, format!("Cannot use the sandbox {}", file.display()), error.to_string())
         })?;
         Ok(Self { cloud: Box::new(sandbox), clock })
@@ -63,7 +62,7 @@ impl Account {
         let region = place.scope().region.as_ref().map(crate::contract::ids::Region::as_str);
         let aws = crate::cloud::aws::Aws::connect(region)
             .await
-            .map_err(|error| Failure::new(Kind::Aws, "Cannot use AWS", error.to_string()))?;
+            .map_err(|error| Failure::new(Kind::Aws, "Cannot use AWS", error.message))?;
         Ok(Self { cloud: Box::new(aws), clock: Rc::new(crate::clock::SystemClock) })
     }
 

@@ -1,5 +1,11 @@
 //! A stand-in for the sandbox, which is about to come; this file goes when it is there.
-#![allow(missing_docs, clippy::unused_async, clippy::missing_panics_doc)]
+#![allow(
+    missing_docs,
+    dead_code,
+    clippy::unnecessary_wraps,
+    clippy::unused_async,
+    clippy::missing_panics_doc
+)]
 
 pub mod sandbox {
     use std::{
@@ -36,13 +42,7 @@ pub mod sandbox {
         pub owner: String,
         pub image: Image,
     }
-    #[derive(Default)]
     pub struct SandboxClock;
-    impl SandboxClock {
-        pub fn new() -> Self {
-            Self
-        }
-    }
     #[async_trait(?Send)]
     impl Clock for SandboxClock {
         fn now(&self) -> Timestamp {
@@ -54,8 +54,11 @@ pub mod sandbox {
     }
     pub struct Sandbox(String);
     impl Sandbox {
-        pub fn open(_: &Path, seed: &Seed, _: Rc<SandboxClock>) -> Result<Self, CloudError> {
-            Ok(Self(seed.region.clone()))
+        pub fn open_with_own_clock(
+            _: &Path,
+            seed: &Seed,
+        ) -> Result<(Self, Rc<SandboxClock>), Box<CloudError>> {
+            Ok((Self(seed.region.clone()), Rc::new(SandboxClock)))
         }
     }
     #[async_trait(?Send)]
