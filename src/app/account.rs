@@ -62,7 +62,7 @@ impl Account {
         let region = place.scope().region.as_ref().map(crate::contract::ids::Region::as_str);
         let aws = crate::cloud::aws::Aws::connect(region)
             .await
-            .map_err(|error| Failure::new(Kind::Aws, "Cannot use AWS", error.to_string()))?;
+            .map_err(|error| Failure::new(Kind::Aws, "Cannot use AWS", error.message))?;
         Ok(Self { cloud: Box::new(aws), clock: Rc::new(crate::clock::SystemClock) })
     }
 
