@@ -4,13 +4,13 @@ use std::{collections::BTreeSet, path::Path, rc::Rc};
 
 use sha2::{Digest, Sha256};
 
-use super::{
-    standin::sandbox::{OwnedImage, Sandbox, Seed},
-    ui::Ui,
-};
+use super::ui::Ui;
 use crate::{
     clock::Clock,
-    cloud::{Cloud, ImageQuery},
+    cloud::{
+        Cloud, ImageQuery,
+        sandbox::{OwnedImage, Sandbox, Seed},
+    },
     contract::request::{Request, Scope},
     error::{Failure, Kind},
     model::{image, observed::Image},

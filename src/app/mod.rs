@@ -9,7 +9,6 @@ mod modify;
 mod offline;
 mod session;
 mod signals;
-mod standin;
 mod ui;
 
 use crate::{

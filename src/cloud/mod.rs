@@ -11,6 +11,9 @@ use crate::model::{
 #[cfg(feature = "aws")]
 pub mod aws;
 pub mod error;
+pub mod operations;
+pub mod recorded;
+pub mod sandbox;
 
 pub use crate::model::image::ImageQuery;
 pub use error::{CloudError, ErrorKind};
