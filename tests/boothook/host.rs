@@ -198,12 +198,12 @@ impl Host {
 
     /// Boots with these labels as this instance.
     pub(crate) fn boot(&self, labels: &[(&str, &str)], instance: &str) -> Boot {
-        Boot::of(self.command(&script(labels), Some(instance)).output().unwrap())
+        Boot::of(&self.command(&script(labels), Some(instance)).output().unwrap())
     }
 
     /// Boots with these labels where cloud-init sets no `INSTANCE_ID`.
     pub(crate) fn boot_unnamed(&self, labels: &[(&str, &str)]) -> Boot {
-        Boot::of(self.command(&script(labels), None).output().unwrap())
+        Boot::of(&self.command(&script(labels), None).output().unwrap())
     }
 }
 
@@ -227,7 +227,7 @@ pub(crate) struct Boot {
 
 impl Boot {
     /// Judges nothing but that no secret was said.
-    pub(crate) fn of(output: Output) -> Self {
+    pub(crate) fn of(output: &Output) -> Self {
         let mut said = String::from_utf8_lossy(&output.stdout).into_owned();
         said.push_str(&String::from_utf8_lossy(&output.stderr));
         eprintln!("{said}");
