@@ -119,6 +119,27 @@ fn a_new_version_says_that_it_replaces_instances_and_waits_if_told() {
     assert!(bench.run(&format!("plan {newer}")).ok().starts_with("No changes. "));
 }
 
+/// Nobody can make subnets, groups and images in a sandbox by hand.
+#[test]
+fn a_sandbox_has_what_the_inputs_speak_of_also_what_they_begin_to_speak_of() {
+    let bench = Bench::new();
+    let pool = pool();
+    assert_eq!(
+        bench.run(&format!("destroy -auto-approve {pool}")).ok(),
+        "Destroy complete! Resources: 0 destroyed.\n"
+    );
+    bench.run(&format!("apply -auto-approve {pool}")).ok();
+    for more in [
+        "-var ssh_key_name=ops",
+        "-var additional_security_group_ids=[\"sg-0abc\"]",
+        "-var machine_image={\"owner\":\"self\",\"name_format\":\"own-?{semver}-*\"}",
+        "-var machine_image={\"id\":\"ami-0123456789abcdef0\"}",
+    ] {
+        bench.run(&format!("apply -auto-approve {pool} {more}")).ok();
+        assert!(bench.run(&format!("plan {pool} {more}")).ok().starts_with("No changes. "), "{more}");
+    }
+}
+
 #[test]
 fn planning_twice_gives_the_same_bytes_and_the_environment_names_the_sandbox() {
     let bench = Bench::new();
