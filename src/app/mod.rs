@@ -3,6 +3,7 @@
 mod account;
 mod ask;
 mod console;
+mod furnish;
 mod inspect;
 mod load;
 mod modify;
