@@ -291,6 +291,7 @@ fn tries_sixty_times_five_seconds_apart() {
         host.boot(&[], "i-1").ok();
         assert_eq!(host.notes("calls").len(), 60);
         assert_eq!(host.notes("sleeps"), ["5"; 59]);
+        assert_eq!(host.names(DIR), ["99-captf-bootstrap.cfg"]);
         assert_eq!(host.text(INSTALLED), format!("#cloud-config\ntoken: {SECRET}\n"));
 
         let host = Host::new(&shell);

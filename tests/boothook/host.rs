@@ -99,13 +99,13 @@ impl Host {
     /// From now on the AWS CLI copies these bytes.
     pub(crate) fn serve(&self, payload: &[u8]) {
         fs::write(self.dir.path().join("payload"), payload).unwrap();
-        self.cli("cat @/payload >\"$destination\"");
+        self.cli("echo Completed 1 file; cat @/payload >\"$destination\"");
     }
 
-    /// From now on the AWS CLI fails this often, each time leaving half a file, before it works.
+    /// From now on the AWS CLI fails this often, each time leaving half a file (of a name of its own), before it works.
     pub(crate) fn fail(&self, times: usize) {
         self.cli(&format!(
-            "[ $(wc -l <@/calls) -gt {times} ] || {{ echo half >\"$destination\"; echo denied >&2; exit 1; }}\n\
+            "[ $(wc -l <@/calls) -gt {times} ] || {{ echo half >\"$destination.$$\"; echo denied >&2; exit 1; }}\n\
              cat @/payload >\"$destination\""
         ));
     }
