@@ -23,7 +23,7 @@ pub enum Kind {
     Local,
 }
 
-/// A failed command.
+/// A failed command. Every one ends with exit code 1: 2 means "changes" for `plan -detailed-exitcode`.
 #[derive(Debug)]
 pub struct Failure {
     /// What kind.
@@ -36,11 +36,6 @@ impl Failure {
     /// One error.
     pub fn new(kind: Kind, summary: impl Into<String>, detail: impl Into<String>) -> Self {
         Self { kind, diagnostics: vec![Diagnostic::error(summary, detail)] }
-    }
-
-    /// Exit code of the process: 1 for every failure (2 means "changes" for `plan -detailed-exitcode`).
-    pub fn exit_code(&self) -> u8 {
-        1
     }
 }
 

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use machinepool::{
     app::{self, Taste, Ui},
     cli::{self, Parsed},
+    error,
 };
 
 fn main() -> ExitCode {
@@ -16,18 +17,18 @@ fn main() -> ExitCode {
         Ok(Parsed::Show(_)) | Err(_) => Taste { plain: true, compact_warnings: false },
     };
     let ui = Ui::of_process(taste);
-    let outcome = parsed.and_then(|parsed| match parsed {
+    let outcome = parsed.map_err(anyhow::Error::from).and_then(|parsed| match parsed {
         Parsed::Run(cli) => app::run(&ui, &cli),
         Parsed::Show(text) => {
             ui.result(&text);
             Ok(0)
         }
     });
-    match outcome.and_then(|code| ui.finish().map(|()| code)) {
+    match outcome.and_then(|code| Ok(ui.finish().map(|()| code)?)) {
         Ok(code) => code.into(),
-        Err(failure) => {
-            ui.tell(&failure.diagnostics);
-            failure.exit_code().into()
+        Err(error) => {
+            ui.tell(&error::diagnostics(&error));
+            ExitCode::FAILURE
         }
     }
 }

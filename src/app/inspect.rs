@@ -19,7 +19,7 @@ use crate::{
 const CHANGES: u8 = 2;
 
 /// What apply would do.
-pub(super) fn plan(session: &Session<'_>, args: &PlanArgs) -> Result<u8, Failure> {
+pub(super) fn plan(session: &Session<'_>, args: &PlanArgs) -> anyhow::Result<u8> {
     let request = load::request(&args.inputs)?;
     session.online(Place::Request(&request), async |run| {
         let planned = run.plan(&request).await?;
@@ -28,7 +28,7 @@ pub(super) fn plan(session: &Session<'_>, args: &PlanArgs) -> Result<u8, Failure
 }
 
 /// What destroy would do.
-pub(super) fn plan_destroy(session: &Session<'_>, args: &PlanArgs) -> Result<u8, Failure> {
+pub(super) fn plan_destroy(session: &Session<'_>, args: &PlanArgs) -> anyhow::Result<u8> {
     let scope = load::scope(&args.inputs)?;
     session.online(Place::Scope(&scope), async |run| {
         let teardown = run.reading(engine::plan_destroy(run.account.cloud(), &scope)).await?;
@@ -48,7 +48,7 @@ fn show(run: &Run<'_>, args: &PlanArgs, plan: &Plan, scope: &Scope, purpose: Pur
 }
 
 /// The outputs, or one of them.
-pub(super) fn outputs(session: &Session<'_>, args: &OutputsArgs) -> Result<u8, Failure> {
+pub(super) fn outputs(session: &Session<'_>, args: &OutputsArgs) -> anyhow::Result<u8> {
     let scope = load::scope(&args.inputs)?;
     session.online(Place::Scope(&scope), async |run| {
         let outputs = run.reading(engine::outputs(run.account.cloud(), &scope)).await?;
@@ -63,7 +63,7 @@ pub(super) fn outputs(session: &Session<'_>, args: &OutputsArgs) -> Result<u8, F
 }
 
 /// `apply -refresh-only`: the outputs, told as an apply without changes.
-pub(super) fn refresh(session: &Session<'_>, args: &ApplyArgs) -> Result<u8, Failure> {
+pub(super) fn refresh(session: &Session<'_>, args: &ApplyArgs) -> anyhow::Result<u8> {
     let scope = load::scope(&args.inputs)?;
     session.online(Place::Scope(&scope), async |run| {
         let outputs = run.reading(engine::outputs(run.account.cloud(), &scope)).await?;

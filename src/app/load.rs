@@ -6,6 +6,8 @@ use std::{
     path::Path,
 };
 
+use anyhow::Context as _;
+
 use crate::{
     cli::{InputArgs, Source},
     contract::{
@@ -23,13 +25,13 @@ const LARGEST: u64 = 64 << 20;
 const FIRST_FILE: &str = "terraform.tfvars.json";
 
 /// Everything, checked: for plan and apply.
-pub(super) fn request(args: &InputArgs) -> Result<Request, Failure> {
-    Ok(Request::parse(&inputs(args)?)?)
+pub(super) fn request(args: &InputArgs) -> anyhow::Result<Request> {
+    Ok(Request::parse(&inputs(args)?).map_err(Failure::from)?)
 }
 
 /// Names and a place, read leniently: for outputs and destroy.
-pub(super) fn scope(args: &InputArgs) -> Result<Scope, Failure> {
-    Ok(Scope::parse(&inputs(args)?)?)
+pub(super) fn scope(args: &InputArgs) -> anyhow::Result<Scope> {
+    Ok(Scope::parse(&inputs(args)?).map_err(Failure::from)?)
 }
 
 /// `<namespace>/<name>`.
@@ -38,7 +40,7 @@ pub(super) fn pool(scope: &Scope) -> String {
 }
 
 /// What was said. All that is wrong with the files is told together.
-fn inputs(args: &InputArgs) -> Result<Inputs, Failure> {
+fn inputs(args: &InputArgs) -> anyhow::Result<Inputs> {
     let found;
     let sources = if args.sources.is_empty() {
         found = files_here()?;
@@ -55,16 +57,15 @@ fn inputs(args: &InputArgs) -> Result<Inputs, Failure> {
         };
         problems.extend(added.err());
     }
-    if problems.is_empty() { Ok(inputs) } else { Err(Problems(problems).into()) }
+    if problems.is_empty() { Ok(inputs) } else { Err(Failure::from(Problems(problems)).into()) }
 }
 
 /// `terraform.tfvars.json`, then `*.auto.tfvars.json` by name, of the working directory.
-fn files_here() -> Result<Vec<Source>, Failure> {
-    let unreadable =
-        |error: io::Error| Failure::new(Kind::Local, "Cannot list the working directory", error.to_string());
+fn files_here() -> anyhow::Result<Vec<Source>> {
+    let unreadable = "Cannot list the working directory";
     let mut names = Vec::new();
-    for entry in Path::new(".").read_dir().map_err(unreadable)? {
-        let name = entry.map_err(unreadable)?.file_name();
+    for entry in Path::new(".").read_dir().context(unreadable)? {
+        let name = entry.context(unreadable)?.file_name();
         names.extend(name.to_str().filter(|name| name.ends_with(".auto.tfvars.json")).map(str::to_owned));
     }
     names.sort_unstable();
@@ -79,7 +80,8 @@ fn files_here() -> Result<Vec<Source>, Failure> {
                 "Give -var-file=FILE (a JSON file, - for standard input) or -var NAME=VALUE, or work in a \
                  directory with {FIRST_FILE} or *.auto.tfvars.json (-chdir=DIR)."
             ),
-        ));
+        )
+        .into());
     }
     Ok(names.into_iter().map(Source::File).collect())
 }

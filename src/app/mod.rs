@@ -12,21 +12,18 @@ mod session;
 mod signals;
 mod ui;
 
-use crate::{
-    cli::{Cli, Command},
-    error::{Failure, Kind},
-};
+use anyhow::Context as _;
+
+use crate::cli::{Cli, Command};
 use session::Session;
 
 pub use ui::{Taste, Ui};
 
 /// Runs a command; the exit code of a command that did not fail.
-pub fn run(ui: &Ui, cli: &Cli) -> Result<u8, Failure> {
+pub fn run(ui: &Ui, cli: &Cli) -> anyhow::Result<u8> {
     if let Some(directory) = &cli.global.chdir {
-        std::env::set_current_dir(directory).map_err(|error| {
-            let summary = format!("Cannot work in the directory {}", directory.display());
-            Failure::new(Kind::Usage, summary, error.to_string())
-        })?;
+        std::env::set_current_dir(directory)
+            .with_context(|| format!("Cannot work in the directory {}", directory.display()))?;
     }
     let session = Session { ui, sandbox: cli.global.sandbox() };
     match &cli.command {

@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// Makes the pool what the inputs ask for. An apply without changes still cleans up.
-pub(super) fn apply(session: &Session<'_>, args: &ApplyArgs) -> Result<u8, Failure> {
+pub(super) fn apply(session: &Session<'_>, args: &ApplyArgs) -> anyhow::Result<u8> {
     let approval = Approval::new(args.auto_approve, &args.terraform, session.ui)?;
     let request = load::request(&args.inputs)?;
     session.online(Place::Request(&request), async |run| {
@@ -36,7 +36,7 @@ pub(super) fn apply(session: &Session<'_>, args: &ApplyArgs) -> Result<u8, Failu
 }
 
 /// Deletes everything that the pool owns.
-pub(super) fn destroy(session: &Session<'_>, args: &DestroyArgs) -> Result<u8, Failure> {
+pub(super) fn destroy(session: &Session<'_>, args: &DestroyArgs) -> anyhow::Result<u8> {
     let approval = Approval::new(args.auto_approve, &args.terraform, session.ui)?;
     let scope = load::scope(&args.inputs)?;
     session.online(Place::Scope(&scope), async |run| {

@@ -4,20 +4,20 @@ use super::{load, ui::Ui};
 use crate::{
     cli::{SchemaArgs, SchemaFormat, SchemaOf, ValidateArgs},
     contract::schema,
-    error::{Failure, Kind},
+    error::{Failure, Kind, diagnostics},
     model::desired,
     view::Validation,
 };
 
 /// Checks the inputs. Exit code 1 without an error is an invalid verdict told as JSON.
-pub(super) fn validate(ui: &Ui, args: &ValidateArgs) -> Result<u8, Failure> {
+pub(super) fn validate(ui: &Ui, args: &ValidateArgs) -> anyhow::Result<u8> {
     let verdict = load::request(&args.inputs).and_then(|request| {
-        desired::check(&request)?;
+        desired::check(&request).map_err(Failure::from)?;
         Ok(request.warnings)
     });
     if args.json {
         let invalid = verdict.is_err();
-        let found = verdict.unwrap_or_else(|failure| failure.diagnostics);
+        let found = verdict.unwrap_or_else(|error| diagnostics(&error));
         ui.result(&Validation::new(&found).to_json());
         return Ok(u8::from(invalid));
     }
@@ -27,7 +27,7 @@ pub(super) fn validate(ui: &Ui, args: &ValidateArgs) -> Result<u8, Failure> {
 }
 
 /// Prints a schema.
-pub(super) fn schema(ui: &Ui, args: &SchemaArgs) -> Result<u8, Failure> {
+pub(super) fn schema(ui: &Ui, args: &SchemaArgs) -> anyhow::Result<u8> {
     match (args.of, args.format) {
         (SchemaOf::Variables, None | Some(SchemaFormat::Markdown)) => {
             ui.result(&schema::variables_markdown());
@@ -37,7 +37,8 @@ pub(super) fn schema(ui: &Ui, args: &SchemaArgs) -> Result<u8, Failure> {
                 Kind::Usage,
                 "Only the variables come as a Markdown table",
                 "Say schema variables --format markdown, or leave --format away.",
-            ));
+            )
+            .into());
         }
         (SchemaOf::Inputs, _) => ui.result(schema::inputs()),
         (SchemaOf::Outputs, _) => ui.result(schema::outputs()),

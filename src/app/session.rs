@@ -8,6 +8,8 @@ use super::{
     signals::Signals,
     ui::Ui,
 };
+use anyhow::Context as _;
+
 use crate::{
     contract::request::Request,
     engine::{
@@ -38,15 +40,14 @@ impl Session<'_> {
     pub(super) fn online(
         &self,
         place: Place<'_>,
-        work: impl AsyncFnOnce(&Run<'_>) -> Result<u8, Failure>,
-    ) -> Result<u8, Failure> {
-        let unavailable = |error: std::io::Error| {
-            Failure::new(Kind::Local, "Cannot set up input and output", error.to_string())
-        };
-        let runtime =
-            tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(unavailable)?;
+        work: impl AsyncFnOnce(&Run<'_>) -> anyhow::Result<u8>,
+    ) -> anyhow::Result<u8> {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .context("Cannot set up input and output")?;
         runtime.block_on(async {
-            let signals = Signals::new().map_err(unavailable)?;
+            let signals = Signals::new().context("Cannot listen for signals")?;
             let (interrupter, interrupt) = Interrupt::new();
             let command = async {
                 let opening = Account::open(self.sandbox.as_deref(), place, self.ui);
