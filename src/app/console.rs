@@ -40,25 +40,33 @@ impl<'a> Console<'a> {
 
 impl Progress for Console<'_> {
     fn tell(&self, event: Event) {
-        match &event {
+        let style = self.ui.talk_style();
+        let text = match event {
             Event::Waiting { what, waited } if self.ui.is_live() => {
-                self.ui.show_live(&view::live(what, *waited, self.ui.talk_style()));
+                return self.ui.show_live(&view::live(&what, waited, style));
             }
-            Event::Waiting { waited, .. } if !self.is_due(*waited) => {}
-            event => {
-                if !matches!(event, Event::Waiting { .. }) {
-                    self.told.set(None);
+            Event::Waiting { what, waited } => {
+                if !self.is_due(waited) {
+                    return;
                 }
-                self.ui.say(&view::note_of(event, self.ui.talk_style()));
+                view::waiting(&what, waited)
             }
-        }
+            Event::Started { what, .. } => {
+                // Whatever is waited for next is a new wait.
+                self.told.set(None);
+                view::started(&what)
+            }
+            Event::Done { what, took, .. } => view::done(&what, took, style),
+            Event::Warning(warning) => view::diagnostic(&warning, style),
+        };
+        self.ui.say(&text);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::ui::tests::on_paper;
+    use crate::{app::ui::tests::on_paper, model::plan::Address};
 
     fn wait(console: &Console<'_>, seconds: impl IntoIterator<Item = u64>) {
         for second in seconds {
@@ -81,8 +89,10 @@ mod tests {
         let (ui, err) = on_paper(false);
         let console = Console::new(&ui);
         wait(&console, [0, 5]);
+        wait(&console, [0]);
+        console.tell(Event::Started { address: Address::Group, what: "deleting".into() });
         wait(&console, [0, 5]);
-        assert_eq!(err.text().lines().count(), 2);
+        assert_eq!(err.text().matches("Waiting").count(), 3, "{}", err.text());
     }
 
     #[test]

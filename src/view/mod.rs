@@ -22,5 +22,5 @@ pub use outcome::{apply_complete, confirmation, destroy_complete, sandbox_notice
 pub use outputs::{outputs_json, outputs_table};
 pub use plan::{Purpose, Subject, plan};
 pub use plan_json::plan_json;
-pub use progress::{live, note_of};
+pub use progress::{done, live, started, waiting};
 pub use style::{Style, Tone};
