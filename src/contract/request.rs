@@ -71,6 +71,8 @@ pub struct Request {
     pub instance_type: String,
     /// Which image to launch.
     pub machine_image: MachineImage,
+    /// The image that an earlier look-up found, to be launched without another; see [`Request::pin_image`].
+    pub looked_up_image: Option<ImageId>,
     /// Whether instances get a public IPv4 address.
     pub public_ip: bool,
     /// Seconds that a roll waits after each new instance.
@@ -87,6 +89,14 @@ pub struct Request {
     pub ssh_key_name: Option<String>,
     /// What is odd about the inputs, but no error.
     pub warnings: Vec<Diagnostic>,
+}
+
+impl Request {
+    /// Launches what an earlier look-up found, so that a plan made then still holds when a newer image has
+    /// come since. No part of the roll key: it rolls nothing, and a pinned `machine_image.id` wins over it.
+    pub fn pin_image(&mut self, image: ImageId) {
+        self.looked_up_image = Some(image);
+    }
 }
 
 /// The `bootstrap_format` input.

@@ -2,6 +2,7 @@
 
 use super::observed::{Image, Images};
 use crate::contract::{
+    ids::ImageId,
     problem::Diagnostic,
     request::{MachineImage, Request},
 };
@@ -23,10 +24,15 @@ pub enum ImageQuery {
     },
 }
 
+/// The image that is known without a search: pinned by the inputs, else found by an earlier look-up.
+fn fixed(request: &Request) -> Option<&ImageId> {
+    request.machine_image.id.as_ref().or(request.looked_up_image.as_ref())
+}
+
 /// What to ask AWS for; `None` when neither an id nor a version is given.
 pub fn query(request: &Request) -> Option<ImageQuery> {
     let image = &request.machine_image;
-    if let Some(id) = &image.id {
+    if let Some(id) = fixed(request) {
         return Some(ImageQuery::Id(id.to_string()));
     }
     let version = request.kubernetes_version.as_deref()?;
@@ -51,8 +57,7 @@ fn name_pattern(image: &MachineImage, version: &str) -> String {
 
 /// The id of the image to launch.
 pub fn choose(request: &Request, images: &Images, region: &str) -> Result<String, Diagnostic> {
-    let image = &request.machine_image;
-    if let Some(id) = &image.id {
+    if let Some(id) = fixed(request) {
         return Ok(id.to_string());
     }
     let Some(ImageQuery::Name { owner, name, architecture }) = query(request) else {
@@ -248,6 +253,19 @@ mod tests {
         {
             assert!(miss.detail.contains(word), "{word}: {}", miss.detail);
         }
+    }
+
+    #[test]
+    fn a_look_up_of_an_earlier_plan_holds_and_rolls_nothing() {
+        let mut request = crate::model::testing::request(|_| {});
+        let key = crate::model::desired::roll_key(&request);
+        request.pin_image("ami-0aaa".parse().unwrap());
+        let newer = Images::Found(vec![image("ami-9", "available", "x86_64", "2026-03-01T00:00:00.000Z")]);
+        assert_eq!(choose(&request, &newer, "us-east-1").unwrap(), "ami-0aaa");
+        assert_eq!(query(&request), Some(ImageQuery::Id("ami-0aaa".into())));
+        assert_eq!(crate::model::desired::roll_key(&request), key);
+        request.machine_image.id = "ami-0bbb".parse().ok();
+        assert_eq!(choose(&request, &newer, "us-east-1").unwrap(), "ami-0bbb");
     }
 
     #[test]

@@ -73,6 +73,7 @@ pub(crate) fn request(edit: impl FnOnce(&mut Request)) -> Request {
             architecture: "x86_64".into(),
             root_device_name: "/dev/sda1".into(),
         },
+        looked_up_image: None,
         public_ip: false,
         rollout_instance_warmup_seconds: 300,
         root_volume_kms_key_id: None,

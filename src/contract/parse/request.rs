@@ -83,6 +83,7 @@ fn assemble(
         instance_metadata_hop_limit: variables.instance_metadata_hop_limit,
         instance_type: variables.instance_type,
         machine_image: variables.machine_image,
+        looked_up_image: None,
         public_ip: variables.public_ip,
         rollout_instance_warmup_seconds: variables.rollout_instance_warmup_seconds,
         root_volume_kms_key_id: variables.root_volume_kms_key_id,
