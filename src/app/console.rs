@@ -57,6 +57,8 @@ impl Progress for Console<'_> {
                 view::started(&what)
             }
             Event::Done { what, took, .. } => view::done(&what, took, style),
+            // The error at the end says it, with the reason.
+            Event::Failed { .. } => return,
             Event::Warning(warning) => view::diagnostic(&warning, style),
         };
         self.ui.say(&text);

@@ -119,10 +119,13 @@ async fn walk_step(
     let begin = ctx.clock.now();
     let address = step.address;
     ctx.progress.tell(Event::Started { address, what: what.to_owned() });
-    performer.task(&step.task).await?;
-    let took = ctx.clock.now().since(begin);
-    ctx.progress.tell(Event::Done { address, what: what.to_owned(), took });
-    Ok(())
+    let outcome = performer.task(&step.task).await;
+    let (what, took) = (what.to_owned(), ctx.clock.now().since(begin));
+    ctx.progress.tell(match &outcome {
+        Ok(_) => Event::Done { address, what, took },
+        Err(_) => Event::Failed { address, what, took },
+    });
+    outcome
 }
 
 /// All that failed, and what was done and what was not.

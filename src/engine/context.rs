@@ -45,6 +45,15 @@ pub enum Event {
         /// How long it took.
         took: Duration,
     },
+    /// A step has failed; why is told at the end.
+    Failed {
+        /// Of which resource.
+        address: Address,
+        /// As in `Started`.
+        what: String,
+        /// How long it took.
+        took: Duration,
+    },
     /// A wait goes on.
     Waiting {
         /// For what: `3 of 5 members are left`.

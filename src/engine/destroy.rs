@@ -259,10 +259,13 @@ impl Run<'_> {
         let what = describe::task(&task);
         let begin = self.ctx.clock.now();
         self.ctx.progress.tell(Event::Started { address, what: what.clone() });
-        self.performer.task(&task).await?;
+        let outcome = self.performer.task(&task).await;
         let took = self.ctx.clock.now().since(begin);
-        self.ctx.progress.tell(Event::Done { address, what, took });
-        Ok(())
+        self.ctx.progress.tell(match &outcome {
+            Ok(()) => Event::Done { address, what, took },
+            Err(_) => Event::Failed { address, what, took },
+        });
+        outcome
     }
 
     async fn write(&self, write: Write) -> Result<(), Failure> {
