@@ -72,6 +72,11 @@ impl Inputs {
         Ok(())
     }
 
+    /// Gives one name a value; it replaces any earlier one.
+    pub fn set(&mut self, name: &str, input: Input) {
+        self.0.insert(name.to_owned(), input);
+    }
+
     /// The value of one name.
     pub fn get(&self, name: &str) -> Option<&Input> {
         self.0.get(name)

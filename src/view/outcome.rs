@@ -1,7 +1,12 @@
-//! The sentences that begin and end a command. Programs parse the two that end one.
+//! The sentences that begin and end a command. Programs parse the last three.
 
 use super::{plan::Purpose, text};
 use crate::model::plan::Counts;
+
+/// `Plan: 2 to add, 1 to change, 0 to destroy.` Without a line end.
+pub fn plan_summary(counts: Counts) -> String {
+    format!("Plan: {} to add, {} to change, {} to destroy.", counts.add, counts.change, counts.destroy)
+}
 
 /// `Apply complete! Resources: 5 added, 0 changed, 0 destroyed.`
 pub fn apply_complete(counts: Counts) -> String {

@@ -3,6 +3,7 @@
 use super::{
     diagnostics::diagnostic,
     diff,
+    outcome::plan_summary,
     style::{Style, Tone},
     table::table,
     text,
@@ -43,14 +44,9 @@ pub fn plan(plan: &Plan, subject: &Subject<'_>, style: Style) -> String {
         parts.push(notes(&plan.notes, style));
     }
     if !plan.is_empty() {
-        parts.push(style.paint(Tone::Strong, &counts(plan)));
+        parts.push(style.paint(Tone::Strong, &plan_summary(plan.counts())));
     }
     parts.join("\n\n") + "\n"
-}
-
-fn counts(plan: &Plan) -> String {
-    let counts = plan.counts();
-    format!("Plan: {} to add, {} to change, {} to destroy.", counts.add, counts.change, counts.destroy)
 }
 
 fn resource(change: &Change, style: Style) -> String {
