@@ -1,0 +1,172 @@
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use serde_json::{Value, json};
+
+use super::*;
+
+/// A root as the controller renders it: a variable and an argument per contract input, all outputs.
+pub(crate) fn generated(edit: impl FnOnce(&mut Value)) -> Value {
+    let mut root = json!({
+        "terraform": {"backend": {"kubernetes": {}}},
+        "variable": {},
+        "module": {"role": {"source": "../../module"}},
+        "output": {},
+    });
+    for (name, kind) in KNOWN {
+        if kind == Kind::Variable {
+            continue;
+        }
+        root["variable"][name] = json!({"type": "any", "sensitive": name == BOOTSTRAP_DATA});
+        root["module"]["role"][name] = json!(format!("${{var.{name}}}"));
+    }
+    for name in OUTPUTS {
+        root["output"][name] = json!({"value": format!("${{module.role.{name}}}"), "sensitive": false});
+    }
+    edit(&mut root);
+    root
+}
+
+fn parse(root: &Value) -> Root {
+    Root::parse(root.to_string().as_bytes()).unwrap()
+}
+
+fn found(edit: impl FnOnce(&mut Value)) -> Vec<(String, String)> {
+    parse(&generated(edit)).check().into_iter().map(|d| (d.summary, d.detail)).collect()
+}
+
+#[test]
+fn what_the_controller_renders_has_no_fault() {
+    let root = parse(&generated(|_| {}));
+    assert_eq!(root.check(), []);
+    assert_eq!(root.backend, Some(vec![]));
+    assert_eq!(root.outputs.len(), 8);
+    assert_eq!(root.sensitive(), BTreeSet::from(["bootstrap_data".to_owned()]));
+}
+
+#[test]
+fn an_argument_that_is_not_ours_is_refused_as_terraform_does() {
+    let found = found(|root| {
+        root["variable"]["instance_typ"] = json!({});
+        root["module"]["role"]["instance_typ"] = json!("${var.instance_typ}");
+    });
+    assert_eq!(found.len(), 1);
+    assert_eq!(found[0].0, "Unsupported argument");
+    assert!(found[0].1.starts_with("An argument named \"instance_typ\" is not expected here."), "{found:?}");
+    assert!(found[0].1.contains("instance_type"));
+}
+
+#[test]
+fn every_missing_input_and_every_unknown_output_is_named() {
+    for (name, kind) in KNOWN {
+        if kind == Kind::Variable {
+            continue;
+        }
+        let found = found(|root| {
+            root["module"]["role"].as_object_mut().unwrap().remove(name);
+        });
+        if kind == Kind::Optional {
+            assert_eq!(found, [], "{name}");
+        } else {
+            assert_eq!(found[0].0, "Missing required argument");
+            assert!(found.len() == 1 && found[0].1.contains(&format!("\"{name}\"")), "{found:?}");
+        }
+    }
+    let found = found(|root| root["output"]["x"] = json!({"value": "${module.role.vpc_id}"}));
+    assert_eq!(found[0].0, "Unsupported attribute");
+    assert!(found[0].1.starts_with("This object does not have an attribute named \"vpc_id\"."), "{found:?}");
+}
+
+#[test]
+fn a_reference_to_nothing_and_an_expression_are_refused() {
+    let missing = found(|root| root["module"]["role"]["spot"] = json!("${var.spot}"));
+    assert_eq!(missing[0].0, "Reference to undeclared input variable");
+    for expression in ["${lower(var.x)}", "a${var.x}", "${var.x.y}", "%{ if true }a%{ endif }"] {
+        let found = found(|root| root["module"]["role"]["spot"] = json!(expression));
+        assert_eq!(found[0].0, "Unsupported expression", "{expression}");
+    }
+}
+
+#[test]
+fn a_restore_has_only_a_backend() {
+    let root = parse(&json!({"terraform": {"backend": {"kubernetes": {"namespace": "a"}}}}));
+    assert_eq!(root.backend.as_ref().unwrap().len(), 1);
+    assert!(root.arguments.is_none() && root.outputs.is_empty());
+    assert_eq!(root.check(), []);
+}
+
+#[test]
+fn blocks_may_be_lists() {
+    let root = generated(|root| {
+        root["terraform"] = json!([{"required_version": "1"}, {"backend": [{"kubernetes": [{"a": 1}]}]}]);
+        root["module"] = json!([{"role": [root["module"]["role"].clone()]}]);
+        root["variable"] =
+            json!([root["variable"].clone(), {"//": "a comment", "more": [{"sensitive": true}]}]);
+        root["//"] = json!("generated");
+    });
+    let root = parse(&root);
+    assert_eq!(root.check(), []);
+    assert_eq!(root.backend, Some(vec![("a".into(), Json::Number("1".into()))]));
+    assert!(root.variables["more"].sensitive);
+}
+
+#[test]
+fn other_backends_and_broken_files_are_refused() {
+    let refused = |text: &str| Root::parse(text.as_bytes()).unwrap_err().0.remove(0);
+    assert_eq!(refused(r#"{"terraform": {"backend": {"s3": {}}}}"#).summary, "Unsupported backend type");
+    assert_eq!(
+        refused(r#"{"terraform": {"backend": {"kubernetes": 1}}}"#).summary,
+        "Invalid backend configuration"
+    );
+    for text in ["", "[]", "{", "{\"a\": 1, \"a\": 2}"] {
+        assert_eq!(refused(text).summary, "Invalid main.tf.json", "{text}");
+    }
+    // The keys of a default may be a secret's; the error names the file and a place only.
+    let error = refused(r#"{"variable": {"x": {"default": {"s3cr3t": 1, "s3cr3t": 2}}}}"#);
+    assert!(!error.to_string().contains("s3cr3t"), "{error}");
+}
+
+#[test]
+fn values_reach_the_role_as_the_root_wires_them() {
+    let root = parse(&generated(|root| {
+        root["variable"]["size"] = json!({"default": "m7i.large", "sensitive": true});
+        root["variable"]["key"] = json!({"default": null});
+        root["module"]["role"]["instance_type"] = json!("${var.size}");
+        root["module"]["role"]["ssh_key_name"] = json!("${var.key}");
+        root["module"]["role"]["spot"] = json!(true);
+    }));
+    let mut given = Inputs::default();
+    given.add_file("t", br#"{"replicas": 3, "spot": false, "root_volume_size_gib": 7}"#).unwrap();
+    let (inputs, warnings) = root.inputs(&given);
+    let value = |name: &str| inputs.get(name).map(|input| input.value.clone());
+    assert_eq!(value("replicas"), Some(Json::Number("3".into())));
+    assert_eq!(value("instance_type"), Some(Json::String("m7i.large".into())));
+    assert_eq!(value("ssh_key_name"), Some(Json::Null));
+    assert_eq!(value("spot"), Some(Json::Bool(true)), "the root decides");
+    assert_eq!((value("size"), value("root_volume_size_gib")), (None, None));
+    assert_eq!(warnings.len(), 2);
+    assert!(warnings.iter().all(|w| w.summary == "Value for undeclared variable"), "{warnings:?}");
+    assert!(root.sensitive().contains("instance_type"));
+}
+
+#[test]
+fn the_outputs_are_the_contracts() {
+    let outputs = crate::contract::outputs::Outputs {
+        provider_id: None,
+        provider_id_list: vec![],
+        replicas: 0,
+        instances: vec![],
+        health: crate::contract::outputs::Health {
+            state: String::new(),
+            healthy: false,
+            message: String::new(),
+            reasons: vec![],
+        },
+        autoscaling_group_name: String::new(),
+        dropped_node_labels: vec![],
+        launch_template_id: None,
+    };
+    let Value::Object(fields) = serde_json::to_value(&outputs).unwrap() else { panic!() };
+    let mut names = OUTPUTS;
+    names.sort_unstable();
+    assert!(fields.keys().eq(names), "{fields:?}");
+}
