@@ -41,7 +41,12 @@ pub async fn apply(ctx: &Context<'_>, request: &Request, planned: &Planned) -> R
     walk(ctx, planned).await?;
     let outputs = if touches_group(&planned.plan) {
         let (group, instances) = reread(ctx, &planned.desired.names.group).await?;
-        observe::outputs_of(ctx.cloud, &request.scope, Some(&group), &instances).await?
+        if creates_group(&planned.plan) {
+            // It has had no time to fail at launching anything: asking why members are missing is in vain.
+            observe::outputs_from(&request.scope, Some(&group), &instances, &[])?
+        } else {
+            observe::outputs_of(ctx.cloud, &request.scope, Some(&group), &instances).await?
+        }
     } else {
         let observed = &planned.observed;
         observe::outputs_of(ctx.cloud, &request.scope, observed.group.as_ref(), &observed.instances).await?
@@ -60,8 +65,16 @@ async fn reread(ctx: &Context<'_>, name: &str) -> Result<(Group, Vec<Instance>),
     .await
 }
 
+fn creates_group(plan: &Plan) -> bool {
+    steps(plan).any(|step| matches!(step.task, Task::Write(Write::CreateGroup(_))))
+}
+
+fn steps(plan: &Plan) -> impl Iterator<Item = &Step> {
+    plan.stages.iter().flatten().flatten()
+}
+
 fn touches_group(plan: &Plan) -> bool {
-    plan.stages.iter().flatten().flatten().any(|step| match &step.task {
+    steps(plan).any(|step| match &step.task {
         Task::EndRefresh { .. } | Task::AwaitGroupGone { .. } => true,
         Task::Write(write) => {
             matches!(write, Write::CreateGroup(_) | Write::UpdateGroup(_) | Write::StartRefresh { .. })

@@ -14,7 +14,7 @@ use crate::{
         desired::roll_key,
         image,
         names::{Names, RollKey},
-        observed::{Group, Images, Instance, Object, Observed, Template, TemplateVersion},
+        observed::{Activity, Group, Images, Instance, Object, Observed, Template, TemplateVersion},
         outputs, records, target,
     },
 };
@@ -152,6 +152,16 @@ pub(super) async fn outputs_of(
         }
         _ => Vec::new(),
     };
-    outputs::outputs(scope, group, instances, &activities)
+    outputs_from(scope, group, instances, &activities)
+}
+
+/// Outputs from a reading and nothing else.
+pub(super) fn outputs_from(
+    scope: &Scope,
+    group: Option<&Group>,
+    instances: &[Instance],
+    activities: &[Activity],
+) -> Result<Outputs, Failure> {
+    outputs::outputs(scope, group, instances, activities)
         .map_err(|problem| Failure { kind: Kind::Aws, diagnostics: vec![problem] })
 }

@@ -45,7 +45,10 @@ pub(super) fn plan(view: &View<'_>, version: u64, draft: &mut Draft) {
             let done = refresh.percentage.map_or(String::new(), |p| format!(", {p} % done"));
             draft.notes.push(format!("A roll is under way: instance refresh {} is {}{done}.", refresh.id, refresh.status));
         }
-        Decision::Start => start(view, live, version, draft),
+        Decision::Start => {
+            foreign_refresh(view, draft);
+            start(view, live, version, draft);
+        }
         Decision::GivenUp(reason) => draft.warnings.push(Diagnostic::warning(
             format!("The roll failed {} times and is not started again", roll::FAILURES_MAX),
             format!(
@@ -123,7 +126,7 @@ fn affected(member: &Member) -> AffectedMember {
 
 fn foreign_refresh(view: &View<'_>, draft: &mut Draft) {
     if let Some(refresh) = roll::active(&view.observed.refreshes) {
-        let what = if view.repoints() { "is ended first" } else { "is somebody else's, and left alone" };
+        let what = if ends_refresh(view) { "is ended first" } else { "is somebody else's, and left alone" };
         draft.notes.push(format!("Instance refresh {} is {}; it {what}.", refresh.id, refresh.status));
     }
 }
