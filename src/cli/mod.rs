@@ -1,1 +1,96 @@
-//! (to be written)
+//! The command line: what may be said, in which spellings. Nothing here reads a file or calls AWS.
+
+mod commands;
+mod inputs;
+mod parse;
+mod spelling;
+mod values;
+
+use std::{ffi::OsString, path::PathBuf};
+
+use clap::{Args, Parser, Subcommand};
+
+pub use commands::{
+    ApplyArgs, DestroyArgs, OutputsArgs, OutputsFormat, PlanArgs, PlanFormat, SchemaArgs, SchemaFormat,
+    SchemaOf, TerraformArgs, ValidateArgs,
+};
+pub use inputs::{InputArgs, Source};
+pub use parse::{Parsed, parse};
+
+/// Manages one AWS Auto Scaling group of Kubernetes worker nodes per Cluster API MachinePool.
+///
+/// There is no state file: what is live in AWS is the state, and every command can be run again after
+/// any failure. An option may be written with one hyphen or two, its value behind = or a space.
+#[derive(Debug, Parser)]
+#[command(
+    name = "machinepool",
+    bin_name = "machinepool",
+    version,
+    max_term_width = 100,
+    after_help = "Examples:
+  machinepool plan -var-file=pool.tfvars.json
+  machinepool apply -auto-approve --sandbox demo.json -var-file=pool.tfvars.json
+
+Exit codes: 0 done; 1 failed or interrupted; 2 changes, with plan -detailed-exitcode only."
+)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+    /// What every command understands.
+    #[command(flatten)]
+    pub global: GlobalArgs,
+}
+
+/// Options of every command.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Options of every command")]
+pub struct GlobalArgs {
+    /// Work in this directory, as if started there.
+    #[arg(long, global = true, value_name = "DIR")]
+    pub chdir: Option<PathBuf>,
+    /// Use a simulated account kept in this file, made on first use: no AWS, no network.
+    #[arg(long, global = true, value_name = "FILE", env = "MACHINEPOOL_SANDBOX", hide_env_values = true)]
+    sandbox: Option<OsString>,
+    /// No colour, also on a terminal; NO_COLOR in the environment does the same.
+    #[arg(long, global = true)]
+    pub no_color: bool,
+}
+
+impl Cli {
+    /// Whether warnings go without their details.
+    pub fn compact_warnings(&self) -> bool {
+        match &self.command {
+            Command::Plan(args) => args.terraform.compact_warnings,
+            Command::Apply(args) => args.terraform.compact_warnings,
+            Command::Destroy(args) => args.terraform.compact_warnings,
+            _ => false,
+        }
+    }
+}
+
+impl GlobalArgs {
+    /// The sandbox's file; an empty name, as of an empty environment variable, is none.
+    pub fn sandbox(&self) -> Option<PathBuf> {
+        self.sandbox.as_ref().filter(|name| !name.is_empty()).map(PathBuf::from)
+    }
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Check the inputs; AWS is not asked.
+    Validate(ValidateArgs),
+    /// Show what apply would do.
+    Plan(PlanArgs),
+    /// Make the pool what the inputs ask for.
+    Apply(ApplyArgs),
+    /// Delete everything that the pool owns.
+    Destroy(DestroyArgs),
+    /// Print the pool's outputs, read live.
+    Outputs(OutputsArgs),
+    /// Print the JSON Schema of inputs, outputs or variables.
+    Schema(SchemaArgs),
+    /// Print name and version of the program.
+    Version,
+}

@@ -37,13 +37,19 @@ impl ErrorKind {
     /// Classifies AWS's error code. `message` decides where one code has several meanings.
     pub fn classify(code: &str, message: &str) -> Self {
         match code {
+            // EC2's word both for bad credentials and for things that are not ours to see.
+            "AuthFailure" if message.contains("Not authorized") => Self::AccessDenied,
             "AlreadyExists" | "AlreadyExistsFault" | "InvalidLaunchTemplateName.AlreadyExistsException" => {
                 Self::AlreadyExists
             }
             "AccessDenied"
             | "AccessDeniedException"
             | "UnauthorizedOperation"
+            | "UnauthorizedAccess"
+            | "NotAuthorized"
             | "AuthFailure.ServiceLinkedRoleCreationNotPermitted"
+            | "ServiceLinkedRoleFailure"
+            | "AllAccessDisabled"
             | "Forbidden" => Self::AccessDenied,
             "InstanceRefreshInProgress" | "InstanceRefreshInProgressFault" => Self::RefreshInProgress,
             "ActiveInstanceRefreshNotFound" | "ActiveInstanceRefreshNotFoundFault" => Self::NoActiveRefresh,
@@ -52,40 +58,81 @@ impl ErrorKind {
             | "ScalingActivityInProgress"
             | "ScalingActivityInProgressFault"
             | "ResourceContention"
-            | "ResourceContentionFault" => Self::InUse,
-            "NoSuchKey" | "NoSuchBucket" | "NotFound" => Self::NotFound,
-            "PermanentRedirect" | "AuthorizationHeaderMalformed" | "IllegalLocationConstraintException" => {
-                Self::WrongRegion
-            }
+            | "ResourceContentionFault"
+            | "OperationAborted"
+            | "IdempotentCallInProgress" => Self::InUse,
+            "NoSuchKey" | "NoSuchBucket" | "NotFound" | "InvalidAMIID.Unavailable" => Self::NotFound,
+            "PermanentRedirect"
+            | "TemporaryRedirect"
+            | "Redirect"
+            | "AuthorizationHeaderMalformed"
+            | "IllegalLocationConstraintException" => Self::WrongRegion,
             "AuthFailure"
             | "ExpiredToken"
             | "ExpiredTokenException"
+            | "InvalidToken"
+            | "TokenRefreshRequired"
             | "InvalidClientTokenId"
             | "UnrecognizedClientException"
             | "InvalidAccessKeyId"
+            | "InvalidSecurity"
+            | "MissingAuthenticationToken"
+            | "MissingAuthenticationTokenException"
+            | "IncompleteSignature"
+            | "InvalidSignatureException"
             | "SignatureDoesNotMatch"
-            | "RequestExpired" => Self::Credentials,
+            | "RequestTimeTooSkewed"
+            | "RequestExpired"
+            | "OptInRequired" => Self::Credentials,
             "Throttling"
             | "ThrottlingException"
+            | "ThrottledException"
+            | "RequestThrottled"
+            | "RequestThrottledException"
+            | "EC2ThrottledException"
             | "RequestLimitExceeded"
+            | "BandwidthLimitExceeded"
+            | "PriorRequestNotComplete"
             | "SlowDown"
             | "TooManyRequestsException" => Self::Throttled,
             "InternalFailure"
             | "InternalError"
             | "ServiceUnavailable"
+            | "ServiceUnavailableException"
             | "Unavailable"
+            | "RequestTimeout"
+            | "RequestTimeoutException"
             | "InternalServerError" => Self::Server,
-            // The group API has no code of its own for a missing group: ValidationError, "... not found".
+            "ValidationError" if names_something_missing(message) => Self::NotFound,
             "ValidationError"
-                if message.contains("not found") && message.contains("AutoScalingGroup name") =>
-            {
-                Self::NotFound
-            }
-            "ValidationError" => Self::Validation,
-            code if code.ends_with(".NotFound") || code.ends_with(".NotFoundException") => Self::NotFound,
+            | "ValidationException"
+            | "MissingParameter"
+            | "UnknownParameter"
+            | "MalformedXML"
+            | "InvalidTag"
+            | "InvalidRequest"
+            | "InvalidArgument"
+            | "BadDigest"
+            | "TagLimitExceeded" => Self::Validation,
+            code if ["NotFound", "NotFoundException"].iter().any(|end| code.ends_with(end)) => Self::NotFound,
+            // `launchTemplateVersionDoesNotExist` and its kind, inside an answer.
+            code if code.ends_with("DoesNotExist") => Self::NotFound,
+            code if code.starts_with("InvalidParameter") || code.contains(".Malformed") => Self::Validation,
             _ => Self::Other,
         }
     }
+}
+
+/// Auto Scaling has no code of its own for a group that is not there. It answers `ValidationError`
+/// and one of `AutoScalingGroup name not found - ...`, `AutoScalingGroup not found - ...`,
+/// `AutoScaling Group ... not found` and `Group ... not found`; for a scheduled action `Scheduled action
+/// name not found`. What such a thing merely refers to, a launch template or a subnet, stays what it
+/// is: a request that was wrong.
+fn names_something_missing(message: &str) -> bool {
+    let message = message.to_ascii_lowercase();
+    let things = ["autoscalinggroup", "autoscaling group", "auto scaling group", "scheduled action"];
+    message.contains("not found")
+        && (message.starts_with("group ") || things.iter().any(|words| message.contains(words)))
 }
 
 /// A call that failed.
@@ -122,3 +169,64 @@ impl fmt::Display for CloudError {
 }
 
 impl std::error::Error for CloudError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_missing_is_told_from_other_validation_errors() {
+        let kind = |message| ErrorKind::classify("ValidationError", message);
+        for message in [
+            "AutoScalingGroup name not found - AutoScalingGroup 'captf-a-b-01234567' not found",
+            "AutoScalingGroup name not found - null",
+            "AutoScalingGroup not found - AutoScaling Group captf-a-b-01234567 not found",
+            "Group captf-a-b-01234567 not found",
+            "Scheduled action name not found",
+        ] {
+            assert_eq!(kind(message), ErrorKind::NotFound, "{message}");
+        }
+        for message in [
+            "Invalid IAM Instance Profile name: workers",
+            "The specified launch template, with template ID lt-1, does not exist.",
+            "Launch template version not found",
+            "Placement group 'x' not found",
+            "The subnet ID 'subnet-1' not found",
+        ] {
+            assert_eq!(kind(message), ErrorKind::Validation, "{message}");
+        }
+    }
+
+    #[test]
+    fn not_found_has_many_codes_and_denied_is_never_one() {
+        for code in [
+            "InvalidLaunchTemplateId.NotFound",
+            "InvalidLaunchTemplateId.VersionNotFound",
+            "InvalidLaunchTemplateName.NotFoundException",
+            "InvalidAMIID.NotFound",
+            "InvalidAMIID.Unavailable",
+            "NoSuchKey",
+            "NoSuchBucket",
+            "launchTemplateVersionDoesNotExist",
+        ] {
+            assert_eq!(ErrorKind::classify(code, ""), ErrorKind::NotFound, "{code}");
+        }
+        for code in ["AccessDenied", "UnauthorizedOperation", "AccessDeniedException"] {
+            assert_eq!(ErrorKind::classify(code, "image not found"), ErrorKind::AccessDenied, "{code}");
+        }
+        assert_eq!(
+            ErrorKind::classify("ActiveInstanceRefreshNotFound", "not found"),
+            ErrorKind::NoActiveRefresh
+        );
+    }
+
+    #[test]
+    fn one_code_of_ec2_means_two_things() {
+        let kind = |message| ErrorKind::classify("AuthFailure", message);
+        assert_eq!(kind("Not authorized for images: [ami-0123]"), ErrorKind::AccessDenied);
+        assert_eq!(
+            kind("AWS was not able to validate the provided access credentials"),
+            ErrorKind::Credentials
+        );
+    }
+}

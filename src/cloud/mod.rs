@@ -8,8 +8,14 @@ use crate::model::{
     resources::{Answer, Write},
 };
 
+#[cfg(feature = "aws")]
+pub mod aws;
 pub mod error;
+pub mod operations;
+pub mod recorded;
+pub mod sandbox;
 
+pub use crate::model::image::ImageQuery;
 pub use error::{CloudError, ErrorKind};
 
 /// Which launch templates to list.
@@ -32,23 +38,6 @@ pub enum VersionQuery {
     CurrentById(String),
     /// All, by template id.
     All(String),
-}
-
-/// Which images to list.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ImageQuery {
-    /// One id.
-    Id(String),
-    /// By owner, name pattern (AWS wildcards `*` and `?`) and architecture; available ones only,
-    /// deprecated ones included.
-    Name {
-        /// Account id, `self`, `amazon` or `aws-marketplace`.
-        owner: String,
-        /// Pattern.
-        name: String,
-        /// Architecture.
-        architecture: String,
-    },
 }
 
 /// AWS as far as a pool needs it. "Not found" is an answer (`None`, empty), never an error, except

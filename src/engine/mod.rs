@@ -1,3 +1,53 @@
 //! Observing, walking plans, waiting: all that happens over time. Nothing here decides what to do.
 
+pub mod apply;
 pub mod context;
+mod describe;
+pub mod destroy;
+mod explain;
+pub mod observe;
+mod perform;
+mod wait;
+
+use crate::{
+    cloud::Cloud,
+    contract::{
+        outputs::Outputs,
+        request::{Request, Scope},
+    },
+    error::{Failure, Kind},
+    model::{
+        desired::{self, Desired},
+        observed::Observed,
+        plan::Plan,
+        planner,
+    },
+};
+
+pub use apply::{Applied, apply, await_roll};
+pub use destroy::{Teardown, destroy, plan_destroy};
+
+/// A plan, and what it was made from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Planned {
+    /// What AWS showed.
+    pub observed: Observed,
+    /// What the pool should be.
+    pub desired: Desired,
+    /// What to do.
+    pub plan: Plan,
+}
+
+/// Reads AWS and plans. Inputs that cannot work are refused before the first call.
+pub async fn plan(cloud: &dyn Cloud, request: &Request) -> Result<Planned, Failure> {
+    desired::check(request)?;
+    let observed = observe::for_plan(cloud, request).await?;
+    let (desired, plan) = planner::plan(request, &observed)
+        .map_err(|diagnostics| Failure { kind: Kind::Refused, diagnostics })?;
+    Ok(Planned { observed, desired, plan })
+}
+
+/// Reads what outputs need: two calls, three while members are missing.
+pub async fn outputs(cloud: &dyn Cloud, scope: &Scope) -> Result<Outputs, Failure> {
+    observe::outputs(cloud, scope).await
+}

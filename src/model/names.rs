@@ -80,7 +80,8 @@ impl Names {
     }
 }
 
-fn hex(bytes: &[u8], digits: usize) -> String {
+/// The first `digits` lower-case hex digits of `bytes`.
+pub(super) fn hex(bytes: &[u8], digits: usize) -> String {
     let mut text = String::with_capacity(bytes.len() * 2);
     for byte in bytes {
         // Writing to a String cannot fail.

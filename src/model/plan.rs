@@ -1,6 +1,6 @@
 //! A plan as a value: what changes and why, and the steps that make it so.
 
-use std::fmt;
+use std::{collections::BTreeSet, fmt};
 
 use serde::Serialize;
 
@@ -128,6 +128,13 @@ pub enum Task {
         /// Group name.
         group: String,
     },
+    /// Delete old versions of a launch template.
+    PruneVersions {
+        /// Template id.
+        template_id: String,
+        /// Versions that are in use.
+        keep: BTreeSet<u64>,
+    },
 }
 
 /// A task and the resource that it belongs to.
@@ -152,7 +159,7 @@ pub struct Plan {
     pub changes: Vec<Change>,
     /// Members that a roll replaces, sorted by zone and id.
     pub replaced: Vec<AffectedMember>,
-    /// Members that leave without drain through a scale-in or a zone removal: how many, or which.
+    /// What is odd or costs something: dropped labels, members terminated without drain, ...
     pub warnings: Vec<Diagnostic>,
     /// Clean-up, a roll under way and such: no change, no exit code 2.
     pub notes: Vec<String>,

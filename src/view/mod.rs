@@ -1,1 +1,26 @@
-//! (to be written)
+//! Text for people and programs: pure functions from values to `String`, nothing is printed here.
+//!
+//! Whatever comes from inputs or from AWS passes through [`text::line`] or [`text::block`] first, so
+//! that no value can steer a terminal.
+
+mod diagnostics;
+mod diff;
+mod duration;
+mod outcome;
+mod outputs;
+mod plan;
+mod plan_json;
+mod progress;
+mod style;
+mod table;
+pub mod text;
+mod verdict;
+
+pub use diagnostics::{Validation, diagnostic};
+pub use duration::human as duration;
+pub use outcome::{apply_complete, confirmation, destroy_complete, sandbox_notice};
+pub use outputs::{outputs_json, outputs_table};
+pub use plan::{Purpose, Subject, plan};
+pub use plan_json::plan_json;
+pub use progress::{live, note_of};
+pub use style::{Style, Tone};

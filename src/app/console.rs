@@ -1,0 +1,94 @@
+//! Tells a person what the engine does.
+
+use std::{cell::Cell, time::Duration};
+
+use super::ui::Ui;
+use crate::{
+    engine::context::{Event, Progress},
+    view,
+};
+
+/// Where no line can be rewritten, a wait shows one so often. People are promised one every 10 seconds;
+/// events come with some jitter.
+const WAITING_LINE_EVERY: Duration = Duration::from_secs(8);
+
+/// Progress on standard error: lines, and on a terminal a live line while something is waited for.
+pub(super) struct Console<'a> {
+    ui: &'a Ui,
+    /// How far the wait was when a line about it was last printed.
+    told: Cell<Option<Duration>>,
+    /// How far it was at the latest event.
+    seen: Cell<Duration>,
+}
+
+impl<'a> Console<'a> {
+    pub(super) fn new(ui: &'a Ui) -> Self {
+        Self { ui, told: Cell::default(), seen: Cell::default() }
+    }
+
+    /// Whether a wait deserves a line again: a new one always, one that goes on every few seconds.
+    fn is_due(&self, waited: Duration) -> bool {
+        let goes_on = waited >= self.seen.replace(waited);
+        let told = self.told.get().filter(|_| goes_on);
+        let due = told.is_none_or(|told| waited.saturating_sub(told) >= WAITING_LINE_EVERY);
+        if due {
+            self.told.set(Some(waited));
+        }
+        due
+    }
+}
+
+impl Progress for Console<'_> {
+    fn tell(&self, event: Event) {
+        match &event {
+            Event::Waiting { what, waited } if self.ui.is_live() => {
+                self.ui.show_live(&view::live(what, *waited, self.ui.talk_style()));
+            }
+            Event::Waiting { waited, .. } if !self.is_due(*waited) => {}
+            event => {
+                if !matches!(event, Event::Waiting { .. }) {
+                    self.told.set(None);
+                }
+                self.ui.say(&view::note_of(event, self.ui.talk_style()));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::ui::tests::on_paper;
+
+    fn wait(console: &Console<'_>, seconds: impl IntoIterator<Item = u64>) {
+        for second in seconds {
+            console.tell(Event::Waiting { what: "members".into(), waited: Duration::from_secs(second) });
+        }
+    }
+
+    #[test]
+    fn a_log_gets_a_line_at_least_every_ten_seconds_and_not_many_more() {
+        for step in [1, 2, 5, 10] {
+            let (ui, err) = on_paper(false);
+            wait(&Console::new(&ui), (0..=60).step_by(step));
+            let shown = err.text().lines().count();
+            assert!((7..=9).contains(&shown), "every {step} s: {shown} lines");
+        }
+    }
+
+    #[test]
+    fn a_second_wait_is_told_at_once() {
+        let (ui, err) = on_paper(false);
+        let console = Console::new(&ui);
+        wait(&console, [0, 5]);
+        wait(&console, [0, 5]);
+        assert_eq!(err.text().lines().count(), 2);
+    }
+
+    #[test]
+    fn a_terminal_rewrites_one_line() {
+        let (ui, err) = on_paper(true);
+        wait(&Console::new(&ui), 0..3);
+        assert!(!err.text().contains('\n') && err.text().matches("members").count() == 3, "{}", err.text());
+    }
+}

@@ -1,0 +1,105 @@
+//! Inputs from files, standard input and options.
+
+use std::{
+    fs::File,
+    io::{self, Read},
+    path::Path,
+};
+
+use crate::{
+    cli::{InputArgs, Source},
+    contract::{
+        inputs::Inputs,
+        problem::{Diagnostic, Problems},
+        request::{Request, Scope},
+    },
+    error::{Failure, Kind},
+};
+
+/// No inputs are larger; what is (a device, a wrong file) is not read to its end. In bytes.
+const LARGEST: u64 = 64 << 20;
+
+/// The file that Terraform reads first, when none is named.
+const FIRST_FILE: &str = "terraform.tfvars.json";
+
+/// Everything, checked: for plan and apply.
+pub(super) fn request(args: &InputArgs) -> Result<Request, Failure> {
+    Ok(Request::parse(&inputs(args)?)?)
+}
+
+/// Names and a place, read leniently: for outputs and destroy.
+pub(super) fn scope(args: &InputArgs) -> Result<Scope, Failure> {
+    Ok(Scope::parse(&inputs(args)?)?)
+}
+
+/// `<namespace>/<name>`.
+pub(super) fn pool(scope: &Scope) -> String {
+    format!("{}/{}", scope.namespace, scope.name)
+}
+
+/// What was said. All that is wrong with the files is told together.
+fn inputs(args: &InputArgs) -> Result<Inputs, Failure> {
+    let found;
+    let sources = if args.sources.is_empty() {
+        found = files_here()?;
+        &found
+    } else {
+        &args.sources
+    };
+    let mut inputs = Inputs::default();
+    let mut problems = Vec::new();
+    for source in sources {
+        let added = match source {
+            Source::File(name) => read(name).and_then(|text| inputs.add_file(shown(name), &text)),
+            Source::Var(assignment) => inputs.add_var(assignment),
+        };
+        problems.extend(added.err());
+    }
+    if problems.is_empty() { Ok(inputs) } else { Err(Problems(problems).into()) }
+}
+
+/// `terraform.tfvars.json`, then `*.auto.tfvars.json` by name, of the working directory.
+fn files_here() -> Result<Vec<Source>, Failure> {
+    let unreadable =
+        |error: io::Error| Failure::new(Kind::Local, "Cannot list the working directory", error.to_string());
+    let mut names = Vec::new();
+    for entry in Path::new(".").read_dir().map_err(unreadable)? {
+        let name = entry.map_err(unreadable)?.file_name();
+        names.extend(name.to_str().filter(|name| name.ends_with(".auto.tfvars.json")).map(str::to_owned));
+    }
+    names.sort_unstable();
+    if Path::new(FIRST_FILE).exists() {
+        names.insert(0, FIRST_FILE.to_owned());
+    }
+    if names.is_empty() {
+        return Err(Failure::new(
+            Kind::Usage,
+            "No inputs given",
+            format!(
+                "Give -var-file=FILE (a JSON file, - for standard input) or -var NAME=VALUE, or work in a \
+                 directory with {FIRST_FILE} or *.auto.tfvars.json (-chdir=DIR)."
+            ),
+        ));
+    }
+    Ok(names.into_iter().map(Source::File).collect())
+}
+
+fn shown(name: &str) -> &str {
+    if name == "-" { "standard input" } else { name }
+}
+
+fn read(name: &str) -> Result<Vec<u8>, Diagnostic> {
+    let mut text = Vec::new();
+    let result = match name {
+        "-" => io::stdin().lock().take(LARGEST + 1).read_to_end(&mut text),
+        path => File::open(path).and_then(|file| file.take(LARGEST + 1).read_to_end(&mut text)),
+    };
+    let summary = || format!("Cannot read the inputs from {}", shown(name));
+    match result {
+        Err(error) => Err(Diagnostic::error(summary(), error.to_string())),
+        Ok(_) if text.len() as u64 > LARGEST => {
+            Err(Diagnostic::error(summary(), format!("It is larger than {} MiB.", LARGEST >> 20)))
+        }
+        Ok(_) => Ok(text),
+    }
+}

@@ -1,0 +1,64 @@
+//! Commands that change something: apply and destroy.
+
+use super::{
+    account::Place,
+    ask::Approval,
+    inspect, load,
+    session::{Run, Session},
+};
+use crate::{
+    cli::{ApplyArgs, DestroyArgs},
+    contract::request::Scope,
+    engine,
+    error::Failure,
+    model::plan::Plan,
+    view::{self, Purpose, Subject},
+};
+
+/// Makes the pool what the inputs ask for. An apply without changes still cleans up.
+pub(super) fn apply(session: &Session<'_>, args: &ApplyArgs) -> Result<u8, Failure> {
+    let approval = Approval::new(args.auto_approve, &args.terraform, session.ui)?;
+    let request = load::request(&args.inputs)?;
+    session.online(Place::Request(&request), async |run| {
+        let planned = run.plan(&request).await?;
+        approve(run, approval, &planned.plan, &request.scope, Purpose::Apply).await?;
+        let context = run.context(args.timeout);
+        let mut applied = engine::apply(&context, &request, &planned).await?;
+        if args.wait {
+            engine::await_roll(&context, &request.scope).await?;
+            applied.outputs = run.reading(engine::outputs(run.account.cloud(), &request.scope)).await?;
+        }
+        inspect::applied(run.ui, applied.counts, &applied.outputs);
+        Ok(0)
+    })
+}
+
+/// Deletes everything that the pool owns.
+pub(super) fn destroy(session: &Session<'_>, args: &DestroyArgs) -> Result<u8, Failure> {
+    let approval = Approval::new(args.auto_approve, &args.terraform, session.ui)?;
+    let scope = load::scope(&args.inputs)?;
+    session.online(Place::Scope(&scope), async |run| {
+        let teardown = run.reading(engine::plan_destroy(run.account.cloud(), &scope)).await?;
+        approve(run, approval, &teardown.plan, &scope, Purpose::Destroy).await?;
+        let counts = engine::destroy(&run.context(args.timeout), &teardown).await?;
+        run.ui.result(&view::destroy_complete(counts));
+        Ok(0)
+    })
+}
+
+/// Shows the plan, which here is no result, and asks if there is something to approve.
+async fn approve(
+    run: &Run<'_>,
+    approval: Approval,
+    plan: &Plan,
+    scope: &Scope,
+    purpose: Purpose,
+) -> Result<(), Failure> {
+    let pool = load::pool(scope);
+    let subject = Subject { pool: &pool, region: run.account.region(), purpose };
+    run.ui.say(&view::plan(plan, &subject, run.ui.talk_style()));
+    if plan.is_empty() {
+        return Ok(());
+    }
+    approval.obtain(run.ui, &run.interrupt, purpose).await
+}

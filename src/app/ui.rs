@@ -1,0 +1,228 @@
+//! Where text goes: results to standard output, everything else to standard error.
+
+use std::{
+    cell::{Cell, RefCell},
+    io::{self, ErrorKind, IsTerminal, Write},
+};
+
+use crate::{
+    contract::problem::Diagnostic,
+    error::{Failure, Kind},
+    view::{self, Style},
+};
+
+/// One of the two streams. A reader that has gone away is no error: the work goes on without it.
+struct Stream {
+    writer: RefCell<Box<dyn Write>>,
+    failed: RefCell<Option<io::Error>>,
+    style: Style,
+}
+
+impl Stream {
+    fn new(writer: impl Write + 'static, style: Style) -> Self {
+        Self { writer: RefCell::new(Box::new(writer)), failed: RefCell::default(), style }
+    }
+
+    fn write(&self, text: &str) {
+        if self.failed.borrow().is_some() {
+            return;
+        }
+        let mut writer = self.writer.borrow_mut();
+        if let Err(error) = writer.write_all(text.as_bytes()).and_then(|()| writer.flush()) {
+            *self.failed.borrow_mut() = Some(error);
+        }
+    }
+}
+
+/// The terminal, or what stands in its place.
+pub struct Ui {
+    out: Stream,
+    err: Stream,
+    asks: bool,
+    rewrites: bool,
+    live: Cell<bool>,
+}
+
+/// What the command line says about how to show things.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Taste {
+    /// No colour, whatever the terminal can.
+    pub plain: bool,
+    /// Warnings without their details.
+    pub compact_warnings: bool,
+}
+
+impl Ui {
+    /// The streams of this process. Colour is for terminals only, and not where `NO_COLOR` is set.
+    pub fn of_process(taste: Taste) -> Self {
+        let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+        let style = |terminal: bool, size: Option<(terminal_size::Width, terminal_size::Height)>| {
+            let width = size.filter(|_| terminal).map(|(width, _)| usize::from(width.0));
+            let colour = terminal && !dumb && !no_color && !taste.plain;
+            Style { compact_warnings: taste.compact_warnings, ..Style::new(width, colour) }
+        };
+        let (out, err) = (io::stdout(), io::stderr());
+        let (out_terminal, err_terminal) = (out.is_terminal(), err.is_terminal());
+        let out_style = style(out_terminal, terminal_size::terminal_size_of(&out));
+        let err_style = style(err_terminal, terminal_size::terminal_size_of(&err));
+        Self {
+            out: Stream::new(out, out_style),
+            err: Stream::new(err, err_style),
+            asks: io::stdin().is_terminal() && err_terminal,
+            rewrites: err_terminal && !dumb,
+            live: Cell::new(false),
+        }
+    }
+
+    /// How results are shown.
+    pub fn result_style(&self) -> Style {
+        self.out.style
+    }
+
+    /// How everything else is shown.
+    pub fn talk_style(&self) -> Style {
+        self.err.style
+    }
+
+    /// Whether somebody is there to answer a question.
+    pub fn asks(&self) -> bool {
+        self.asks
+    }
+
+    /// Whether standard error can show a line that is rewritten.
+    pub fn is_live(&self) -> bool {
+        self.rewrites
+    }
+
+    /// Prints a result.
+    pub fn result(&self, text: &str) {
+        self.clear_live();
+        self.out.write(text);
+    }
+
+    /// Says something beside the results.
+    pub fn say(&self, text: &str) {
+        self.clear_live();
+        self.err.write(text);
+    }
+
+    /// Shows a line that the next text overwrites; only where [`Self::is_live`].
+    pub fn show_live(&self, line: &str) {
+        self.clear_live();
+        self.err.write(line);
+        self.live.set(true);
+    }
+
+    fn clear_live(&self) {
+        if self.live.replace(false) {
+            self.err.write("\r\u{1b}[2K");
+        }
+    }
+
+    /// Tells errors and warnings.
+    pub fn tell(&self, diagnostics: &[Diagnostic]) {
+        for (number, diagnostic) in diagnostics.iter().enumerate() {
+            if number > 0 {
+                self.say("\n");
+            }
+            self.say(&view::diagnostic(diagnostic, self.err.style));
+        }
+    }
+
+    /// Whether all results were written; a reader that went away counts as having read enough.
+    pub fn finish(&self) -> Result<(), Failure> {
+        self.clear_live();
+        match self.out.failed.take() {
+            Some(error) if error.kind() != ErrorKind::BrokenPipe => {
+                Err(Failure::new(Kind::Local, "Cannot write to standard output", error.to_string()))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use std::rc::Rc;
+
+    use super::*;
+
+    /// A stream to look at afterwards.
+    #[derive(Clone, Default)]
+    pub(crate) struct Paper(Rc<RefCell<Vec<u8>>>);
+
+    impl Paper {
+        pub(crate) fn text(&self) -> String {
+            String::from_utf8_lossy(&self.0.borrow()).into_owned()
+        }
+    }
+
+    impl Write for Paper {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.borrow_mut().write(bytes)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    struct Broken(ErrorKind);
+
+    impl Write for Broken {
+        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+            Err(self.0.into())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    /// A user interface on paper, and the paper behind standard error.
+    pub(crate) fn on_paper(terminal: bool) -> (Ui, Paper) {
+        let (out, err, style) = (Paper::default(), Paper::default(), Style::new(Some(80), false));
+        let ui = Ui {
+            out: Stream::new(out, style),
+            err: Stream::new(err.clone(), style),
+            asks: terminal,
+            rewrites: terminal,
+            live: Cell::new(false),
+        };
+        (ui, err)
+    }
+
+    fn with_out(out: impl Write + 'static) -> Ui {
+        let (mut ui, _) = on_paper(false);
+        ui.out.writer = RefCell::new(Box::new(out));
+        ui
+    }
+
+    #[test]
+    fn a_reader_that_went_away_is_no_error_but_a_full_disk_is() {
+        for (kind, fails) in [(ErrorKind::BrokenPipe, false), (ErrorKind::StorageFull, true)] {
+            let ui = with_out(Broken(kind));
+            ui.result("one\n");
+            ui.result("two\n");
+            assert_eq!(ui.finish().is_err(), fails, "{kind}");
+        }
+    }
+
+    #[test]
+    fn several_errors_are_several_blocks() {
+        let (ui, err) = on_paper(false);
+        ui.tell(&[Diagnostic::error("a", "b"), Diagnostic::warning("c", "")]);
+        assert_eq!(err.text(), "Error: a\n\nb\n\nWarning: c\n");
+    }
+
+    #[test]
+    fn the_live_line_gives_way() {
+        let (ui, err) = on_paper(true);
+        ui.show_live("waiting 1");
+        ui.show_live("waiting 2");
+        ui.say("done\n");
+        ui.say("more\n");
+        assert_eq!(err.text(), "waiting 1\r\u{1b}[2Kwaiting 2\r\u{1b}[2Kdone\nmore\n");
+    }
+}

@@ -1,0 +1,205 @@
+//! The options of each command.
+
+use std::time::Duration;
+
+use clap::{ArgAction, Args, ValueEnum};
+
+use super::{inputs::InputArgs, values};
+
+/// Options of `validate`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  machinepool validate -var-file=pool.tfvars.json
+  generate-inputs | machinepool validate -json -var-file=-
+
+Exit codes: 0 valid, 1 not valid.")]
+pub struct ValidateArgs {
+    /// Print one JSON object: format_version, valid, error_count, warning_count, diagnostics.
+    #[arg(long)]
+    pub json: bool,
+    /// Where the inputs come from.
+    #[command(flatten)]
+    pub inputs: InputArgs,
+}
+
+/// Options of `plan`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  machinepool plan -var-file=pool.tfvars.json
+  machinepool plan -var-file=pool.tfvars.json -var instance_type=m7i.large
+  machinepool plan -detailed-exitcode --format json -var-file=pool.tfvars.json
+
+Exit codes: 0 done, 1 failed; with -detailed-exitcode: 0 no changes, 1 failed, 2 changes.")]
+pub struct PlanArgs {
+    /// Exit with 2 when there are changes.
+    #[arg(long)]
+    pub detailed_exitcode: bool,
+    /// Show what destroy would do.
+    #[arg(long)]
+    pub destroy: bool,
+    /// How to print the plan.
+    #[arg(long, value_enum, default_value_t)]
+    pub format: PlanFormat,
+    /// Where the inputs come from.
+    #[command(flatten)]
+    pub inputs: InputArgs,
+    /// What Terraform's command understands, too.
+    #[command(flatten)]
+    pub terraform: TerraformArgs,
+}
+
+/// How to print a plan.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum PlanFormat {
+    /// For people.
+    #[default]
+    Text,
+    /// For programs: verdict, counts, changes, replaced, warnings, notes.
+    Json,
+}
+
+/// Options of `apply`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  machinepool apply -var-file=pool.tfvars.json
+  machinepool apply -auto-approve --wait --timeout 1h -var-file=pool.tfvars.json
+  machinepool apply -refresh-only -auto-approve -var-file=pool.tfvars.json
+
+Without -auto-approve it shows the plan and asks for \"yes\" on the terminal.")]
+pub struct ApplyArgs {
+    /// Do not ask.
+    #[arg(long)]
+    pub auto_approve: bool,
+    /// Change nothing; print the outputs only.
+    #[arg(long, conflicts_with = "wait")]
+    pub refresh_only: bool,
+    /// Wait until the instances are replaced, if they are to be.
+    #[arg(long)]
+    pub wait: bool,
+    /// How long all of it may take.
+    #[arg(long, value_name = "DURATION", default_value = "45m", value_parser = values::timeout)]
+    pub timeout: Duration,
+    /// Where the inputs come from.
+    #[command(flatten)]
+    pub inputs: InputArgs,
+    /// What Terraform's command understands, too.
+    #[command(flatten)]
+    pub terraform: TerraformArgs,
+}
+
+/// Options of `destroy`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  machinepool destroy -var-file=pool.tfvars.json
+  machinepool destroy -auto-approve --timeout 30m -var-file=pool.tfvars.json
+
+It needs captf_object.namespace, machinepool_name and a region; the rest of the inputs may be old or missing.
+A destroy of nothing succeeds.")]
+pub struct DestroyArgs {
+    /// Do not ask.
+    #[arg(long)]
+    pub auto_approve: bool,
+    /// How long all of it may take.
+    #[arg(long, value_name = "DURATION", default_value = "45m", value_parser = values::timeout)]
+    pub timeout: Duration,
+    /// Where the inputs come from.
+    #[command(flatten)]
+    pub inputs: InputArgs,
+    /// What Terraform's command understands, too.
+    #[command(flatten)]
+    pub terraform: TerraformArgs,
+}
+
+/// Options of `outputs`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  machinepool outputs -var-file=pool.tfvars.json
+  machinepool outputs provider_id_list -var-file=pool.tfvars.json
+  machinepool outputs --format table -var-file=pool.tfvars.json")]
+pub struct OutputsArgs {
+    /// Print the value of this output only.
+    #[arg(value_name = "NAME")]
+    pub name: Option<String>,
+    /// How to print them; one value is always JSON.
+    #[arg(long, value_enum, default_value_t)]
+    pub format: OutputsFormat,
+    /// Where the inputs come from.
+    #[command(flatten)]
+    pub inputs: InputArgs,
+}
+
+/// How to print outputs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum OutputsFormat {
+    /// For programs.
+    #[default]
+    Json,
+    /// For people.
+    Table,
+}
+
+/// Options of `schema`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  machinepool schema inputs > inputs.schema.json
+  machinepool schema variables
+  machinepool schema variables --format json")]
+pub struct SchemaArgs {
+    /// Of what.
+    #[arg(value_enum, default_value_t)]
+    pub of: SchemaOf,
+    /// JSON Schema, or (of the variables, and their default) a Markdown table.
+    #[arg(long, value_enum)]
+    pub format: Option<SchemaFormat>,
+}
+
+/// What there is a schema of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum SchemaOf {
+    /// What the controller says.
+    #[default]
+    Inputs,
+    /// What the program answers.
+    Outputs,
+    /// What a user may say beside the inputs.
+    Variables,
+}
+
+/// How to print a schema.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum SchemaFormat {
+    /// JSON Schema, draft 2020-12.
+    Json,
+    /// A Markdown table.
+    Markdown,
+}
+
+/// Options that scripts written for Terraform use.
+#[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "one per option")]
+#[command(next_help_heading = "Options known from Terraform")]
+pub struct TerraformArgs {
+    /// Whether questions may be asked.
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_value = "true",
+          default_missing_value = "true", value_parser = values::truth, action = ArgAction::Set, hide_default_value = true)]
+    pub input: bool,
+    /// Print warnings without their details.
+    #[arg(long)]
+    pub compact_warnings: bool,
+    /// Accepted; live AWS is the only state there is to look at.
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_value = "true",
+          default_missing_value = "true", value_parser = values::truth, action = ArgAction::Set, hide_default_value = true)]
+    pub refresh: bool,
+    /// Accepted; there is no state file to lock.
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_value = "true",
+          default_missing_value = "true", value_parser = values::truth, action = ArgAction::Set, hide_default_value = true)]
+    pub lock: bool,
+    /// Accepted; there is no state file to lock.
+    #[arg(long, value_name = "DURATION", default_value = "0s", value_parser = values::duration,
+          hide_default_value = true)]
+    pub lock_timeout: Duration,
+    /// Accepted; calls that may run side by side do.
+    #[arg(long, value_name = "NUMBER", default_value = "10", hide_default_value = true,
+          value_parser = clap::value_parser!(u32).range(1..))]
+    pub parallelism: u32,
+}

@@ -1,0 +1,89 @@
+//! Values of options: durations and truth values as Terraform's command line has them.
+
+use std::time::Duration;
+
+/// `45m`, `90s`, `1h30m`, `1500ms`: whole numbers with units, one behind the other; `0` needs no unit.
+pub(super) fn duration(text: &str) -> Result<Duration, String> {
+    if text == "0" {
+        return Ok(Duration::ZERO);
+    }
+    parts(text).ok_or_else(|| "give whole numbers with units, such as 45m, 90s or 1h30m".to_owned())
+}
+
+/// A [`duration`] that is not zero.
+pub(super) fn timeout(text: &str) -> Result<Duration, String> {
+    match duration(text)? {
+        Duration::ZERO => Err("must be longer than nothing".to_owned()),
+        some => Ok(some),
+    }
+}
+
+fn parts(text: &str) -> Option<Duration> {
+    let mut rest = text;
+    let mut total = Duration::ZERO;
+    while !rest.is_empty() || text.is_empty() {
+        let digits = rest.find(|c: char| !c.is_ascii_digit())?;
+        let number: u64 = rest[..digits].parse().ok()?;
+        let unit = rest[digits..].find(|c: char| c.is_ascii_digit()).map_or(rest.len(), |end| digits + end);
+        let part = match &rest[digits..unit] {
+            "h" => Duration::from_secs(number.checked_mul(3600)?),
+            "m" => Duration::from_secs(number.checked_mul(60)?),
+            "s" => Duration::from_secs(number),
+            "ms" => Duration::from_millis(number),
+            _ => return None,
+        };
+        total = total.checked_add(part)?;
+        rest = &rest[unit..];
+    }
+    Some(total)
+}
+
+/// A truth value in any of the spellings that Terraform's command line takes.
+pub(super) fn truth(text: &str) -> Result<bool, String> {
+    match text {
+        "1" | "t" | "T" | "true" | "TRUE" | "True" => Ok(true),
+        "0" | "f" | "F" | "false" | "FALSE" | "False" => Ok(false),
+        _ => Err("must be true or false".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations() {
+        for (text, seconds) in
+            [("45m", 2700), ("90s", 90), ("1h30m", 5400), ("1h0m5s", 3605), ("0", 0), ("0s", 0)]
+        {
+            assert_eq!(duration(text), Ok(Duration::from_secs(seconds)), "{text}");
+        }
+        assert_eq!(duration("1500ms"), Ok(Duration::from_millis(1500)));
+        for text in [
+            "",
+            "45",
+            "m",
+            "-5m",
+            "4 5m",
+            "5m 3s",
+            "5d",
+            "1.5h",
+            "99999999999999999999s",
+            "18446744073709551615h",
+            "٣s",
+        ] {
+            assert!(duration(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_timeout_of_nothing_is_refused() {
+        assert!(timeout("0s").is_err() && timeout("0h0m").is_err() && timeout("1ms").is_ok());
+    }
+
+    #[test]
+    fn truth_values() {
+        assert_eq!((truth("True"), truth("0")), (Ok(true), Ok(false)));
+        assert!(truth("yes").is_err() && truth("").is_err());
+    }
+}

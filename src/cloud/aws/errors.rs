@@ -1,0 +1,156 @@
+//! The one place where an SDK error becomes a [`CloudError`]. Raw responses and debug prints never
+//! get in: both can hold what was sent.
+
+use std::{error::Error, fmt::Write as _};
+
+use aws_credential_types::provider::error::CredentialsError;
+use aws_sdk_ec2::{error::ProvideErrorMetadata, operation::RequestId as _};
+use aws_smithy_runtime_api::client::{orchestrator::HttpResponse, result::SdkError};
+
+use crate::cloud::{CloudError, ErrorKind};
+
+/// A failed call, with what only the HTTP answer tells.
+#[derive(Clone, Debug)]
+pub(super) struct Failure {
+    /// What it means.
+    pub(super) error: CloudError,
+    /// HTTP status, if there was an answer.
+    pub(super) status: Option<u16>,
+    /// Where S3 says that the bucket lies.
+    pub(super) bucket_region: Option<String>,
+}
+
+/// What was asked of AWS, to be named when it fails.
+#[derive(Clone, Debug)]
+pub(super) struct Asked<'a> {
+    /// Service and operation in IAM's spelling.
+    pub(super) operation: &'static str,
+    /// What it is done to.
+    pub(super) resource: String,
+    /// Region of the call.
+    pub(super) region: &'a str,
+}
+
+impl Asked<'_> {
+    /// An error in our own words, about an answer of AWS or for want of one.
+    pub(super) fn failed(&self, kind: ErrorKind, message: impl Into<String>) -> CloudError {
+        CloudError {
+            operation: self.operation,
+            resource: self.resource.clone(),
+            region: self.region.to_owned(),
+            kind,
+            code: String::new(),
+            message: message.into(),
+            request_id: None,
+        }
+    }
+
+    /// What the SDK's error means.
+    pub(super) fn failure<E>(&self, error: &SdkError<E, HttpResponse>) -> Failure
+    where
+        E: ProvideErrorMetadata + Error + 'static,
+    {
+        let response = error.raw_response();
+        let bucket_region = response.and_then(|response| response.headers().get("x-amz-bucket-region"));
+        let bucket_region = bucket_region.filter(|region| !region.is_empty()).map(str::to_owned);
+        let status = response.map(|response| response.status().as_u16());
+        let mut failure = Failure { error: self.error(error, status), status, bucket_region };
+        if let (ErrorKind::WrongRegion, Some(region)) = (failure.error.kind, &failure.bucket_region) {
+            let _ = write!(failure.error.message, " (the bucket is in {region})");
+        }
+        failure
+    }
+
+    fn error<E>(&self, error: &SdkError<E, HttpResponse>, status: Option<u16>) -> CloudError
+    where
+        E: ProvideErrorMetadata + Error + 'static,
+    {
+        match (error, status) {
+            (SdkError::TimeoutError(_), _) => self.failed(ErrorKind::Network, "no answer in time"),
+            (SdkError::ServiceError(service), Some(status)) => {
+                let meta = service.err().meta();
+                let (code, message) = (meta.code().unwrap_or_default(), meta.message().unwrap_or_default());
+                let request_id = error.request_id().or_else(|| meta.request_id()).map(str::to_owned);
+                CloudError { request_id, ..self.answered(status, code, message) }
+            }
+            (_, Some(status)) => {
+                let request_id = error.request_id().map(str::to_owned);
+                CloudError { request_id, ..self.answered(status, "", "") }
+            }
+            (_, None) => self.unanswered(error),
+        }
+    }
+
+    fn answered(&self, status: u16, code: &str, message: &str) -> CloudError {
+        let kind = match ErrorKind::classify(code, message) {
+            ErrorKind::Other => kind_of_status(status),
+            kind => kind,
+        };
+        let message = match message {
+            "" => format!("HTTP status {status} without a message"),
+            message => message.to_owned(),
+        };
+        CloudError { code: code.to_owned(), ..self.failed(kind, message) }
+    }
+
+    fn unanswered<E>(&self, error: &SdkError<E, HttpResponse>) -> CloudError
+    where
+        E: Error + 'static,
+    {
+        if let Some(credentials) = find_cause::<CredentialsError>(error) {
+            return self.failed(ErrorKind::Credentials, credentials_message(credentials));
+        }
+        let causes = causes(error);
+        match error {
+            SdkError::DispatchFailure(_) => {
+                self.failed(ErrorKind::Network, format!("no connection to AWS: {causes}"))
+            }
+            _ => self.failed(ErrorKind::Other, format!("the request could not be made: {causes}")),
+        }
+    }
+}
+
+/// What an answer without a known code means. A `HEAD` never has a code.
+fn kind_of_status(status: u16) -> ErrorKind {
+    match status {
+        301 | 307 | 308 => ErrorKind::WrongRegion,
+        401 => ErrorKind::Credentials,
+        403 => ErrorKind::AccessDenied,
+        404 => ErrorKind::NotFound,
+        429 => ErrorKind::Throttled,
+        500.. => ErrorKind::Server,
+        _ => ErrorKind::Other,
+    }
+}
+
+fn credentials_message(error: &CredentialsError) -> String {
+    const HOW: &str = "give the pod an IAM role (IRSA or EKS Pod Identity), or set AWS_PROFILE, or \
+                       AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY";
+    match error {
+        CredentialsError::CredentialsNotLoaded(_) => format!("no AWS credentials were found: {HOW}"),
+        CredentialsError::ProviderTimedOut(timeout) => format!(
+            "no AWS credentials within {} s: what gives them does not answer; or {HOW}",
+            timeout.timeout_duration().as_secs()
+        ),
+        CredentialsError::InvalidConfiguration(_) => {
+            format!("the configuration of AWS credentials is not valid: {}", causes(error))
+        }
+        _ => format!("AWS credentials could not be fetched: {}", causes(error)),
+    }
+}
+
+fn find_cause<'a, T: Error + 'static>(error: &'a (dyn Error + 'static)) -> Option<&'a T> {
+    std::iter::successors(Some(error), |&error| error.source()).find_map(|error| error.downcast_ref())
+}
+
+/// The causes of an error, outermost first, each said once.
+fn causes(error: &(dyn Error + 'static)) -> String {
+    let mut told: Vec<String> = Vec::new();
+    for cause in std::iter::successors(error.source(), |&error| error.source()) {
+        let text = cause.to_string();
+        if !told.iter().any(|earlier| earlier.contains(&text)) {
+            told.push(text);
+        }
+    }
+    if told.is_empty() { error.to_string() } else { told.join(": ") }
+}

@@ -1,0 +1,160 @@
+//! The sandbox's file and clocks.
+
+use std::{fs, os::unix::fs::PermissionsExt as _, path::Path};
+
+use super::*;
+
+fn open(path: &Path) -> (Sandbox, Rc<ManualClock>) {
+    let clock = Rc::new(ManualClock::default());
+    (Sandbox::open(path, &seed(), clock.clone()).unwrap(), clock)
+}
+
+fn problem(path: &Path) -> String {
+    match Sandbox::open(path, &seed(), Rc::new(ManualClock::default())) {
+        Ok(_) => panic!("it opened"),
+        Err(error) => error.to_string(),
+    }
+}
+
+#[test]
+fn the_account_outlives_the_program() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("account.json");
+    {
+        let (sandbox, clock) = open(&path);
+        run(sandbox.perform(&create_template("pool-1", data(&sandbox)))).unwrap();
+        let template = TemplateRef::Named("pool-1".to_owned());
+        run(sandbox.perform(&Write::CreateGroup(CreateGroup { template, ..new_group("", 3) }))).unwrap();
+        clock.advance(Duration::from_secs(60));
+        assert_eq!(run(sandbox.group(GROUP)).unwrap().unwrap().members.len(), 3);
+    }
+    assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+    // Another seed does not matter any more.
+    let clock = Rc::new(ManualClock::default());
+    let sandbox = Sandbox::open(&path, &Seed::default(), clock).unwrap();
+    assert_eq!(sandbox.region(), "us-east-1");
+    assert_eq!(run(sandbox.group(GROUP)).unwrap().unwrap().members.len(), 3);
+    let names: Vec<_> = fs::read_dir(directory.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
+    assert_eq!(names, ["account.json"], "no temporary file is left");
+}
+
+#[test]
+fn a_read_that_changes_nothing_does_not_write() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("account.json");
+    let (sandbox, clock) = open(&path);
+    // Formatted by hand, and so told from what the program would write.
+    let text = format!(" {}", fs::read_to_string(&path).unwrap());
+    fs::write(&path, &text).unwrap();
+    clock.advance(Duration::from_secs(60));
+    assert_eq!(run(sandbox.group(GROUP)).unwrap(), None);
+    assert_eq!(sandbox.world().subnets.len(), 3);
+    assert_eq!(fs::read_to_string(&path).unwrap(), text);
+}
+
+#[test]
+fn two_programs_see_each_others_writes() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("account.json");
+    let ((one, _), (two, _)) = (open(&path), open(&path));
+    run(one.perform(&create_template("pool-1", data(&one)))).unwrap();
+    let error = run(two.perform(&create_template("pool-1", data(&two)))).unwrap_err();
+    assert_eq!(error.kind, ErrorKind::AlreadyExists);
+    two.edit(|world| world.templates.clear());
+    run(one.perform(&create_template("pool-1", data(&one)))).unwrap();
+}
+
+#[test]
+fn writes_of_many_at_once_are_all_kept() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("account.json");
+    std::thread::scope(|scope| {
+        for thread in 0..4 {
+            let path = &path;
+            scope.spawn(move || {
+                let (sandbox, _) = open(path);
+                for number in 0..10 {
+                    let name = format!("pool-{thread}-{number}");
+                    run(sandbox.perform(&create_template(&name, TemplateData::default()))).unwrap();
+                }
+            });
+        }
+    });
+    assert_eq!(open(&path).0.world().templates.len(), 40);
+}
+
+#[test]
+fn broken_and_newer_files_are_told_apart_and_left_alone() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("account.json");
+    for (text, words) in [
+        ("", "is not a sandbox file"),
+        ("{\"format\": 1, \"clo", "is not a sandbox file"),
+        ("[]", "is not a sandbox file"),
+        ("{\"format\": 1, \"clock_offset_ms\": 0, \"world\": {\"grups\": {}}}", "unknown field `grups`"),
+        ("{\"format\": 2, \"anything\": 1}", "has format 2"),
+    ] {
+        fs::write(&path, text).unwrap();
+        let message = problem(&path);
+        assert!(message.contains(words), "{message}");
+        assert!(message.contains("account.json"), "{message}");
+        assert_eq!(fs::read_to_string(&path).unwrap(), text);
+    }
+}
+
+#[test]
+fn a_place_that_cannot_be_written_is_an_error_that_names_the_file() {
+    let directory = tempfile::tempdir().unwrap();
+    let message = problem(&directory.path().join("none/account.json"));
+    assert!(message.contains("none/account.json could not be created"), "{message}");
+    assert!(problem(directory.path()).contains("could not be read"));
+}
+
+#[test]
+fn what_could_not_be_written_did_not_happen() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("account.json");
+    let (sandbox, _) = open(&path);
+    let text = fs::read_to_string(&path).unwrap();
+    // A directory in the place of the temporary file: nothing can be written, even by root.
+    let temporary = directory.path().join(format!(".account.json.{}.tmp", std::process::id()));
+    fs::create_dir(&temporary).unwrap();
+    let create = create_template("pool-1", data(&sandbox));
+    let error = run(sandbox.perform(&create)).unwrap_err();
+    assert_eq!(error.operation, "ec2:CreateLaunchTemplate");
+    assert!(error.message.contains("account.json could not be written"), "{error}");
+    assert_eq!(fs::read_to_string(&path).unwrap(), text);
+    assert!(sandbox.world().templates.is_empty());
+    sandbox.edit(|world| world.account = "1".repeat(12));
+    fs::remove_dir(&temporary).unwrap();
+    run(sandbox.perform(&create)).unwrap();
+    assert_eq!(open(&path).0.world().account, "1".repeat(12), "an edit is saved by the next call");
+}
+
+#[test]
+fn a_symbolic_link_stays_one() {
+    let directory = tempfile::tempdir().unwrap();
+    let (real, link) = (directory.path().join("real.json"), directory.path().join("link.json"));
+    open(&real);
+    std::os::unix::fs::symlink(&real, &link).unwrap();
+    let (sandbox, _) = open(&link);
+    sandbox.edit(|world| world.templates.insert("lt-1".to_owned(), StoredTemplate::default()));
+    assert!(link.is_symlink());
+    assert_eq!(open(&real).0.world().templates.len(), 1);
+}
+
+#[test]
+fn the_command_lines_clock_is_ahead_by_what_was_slept_and_stays_so() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("account.json");
+    let (sandbox, clock) = Sandbox::open_with_own_clock(&path, &seed()).unwrap();
+    let before = clock.now();
+    let began = std::time::Instant::now();
+    run(clock.sleep(Duration::from_secs(600)));
+    assert!(began.elapsed() < Duration::from_secs(30));
+    assert!(clock.now().since(before) >= Duration::from_secs(599));
+    run(sandbox.group(GROUP)).unwrap();
+    let (_sandbox, later) = Sandbox::open_with_own_clock(&path, &seed()).unwrap();
+    assert_eq!(later.offset_ms(), clock.offset_ms());
+    assert!(later.now().since(before) >= Duration::from_secs(599));
+}

@@ -1,0 +1,199 @@
+//! Refused values, and the report that collects them.
+
+use crate::contract::{
+    inputs::{Inputs, shown_name},
+    json::Json,
+    known::{KNOWN, nearest},
+    problem::{Diagnostic, Problems},
+};
+
+/// The most faults told of one input. More of one kind help nobody and could fill a terminal.
+const MAX_TOLD: usize = 20;
+
+/// The most characters of a value or key that a message repeats.
+const MAX_QUOTED: usize = 80;
+
+/// One refused value: where in its input, and what about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Fault {
+    /// The way from the input to the value: empty, `.id`, `["key"]`, `[0]`.
+    place: String,
+    /// The sentence that begins with the path: `is -1, but must be ...`.
+    complaint: String,
+}
+
+/// Faults of one input; never empty.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Faults(pub(super) Vec<Fault>);
+
+impl Fault {
+    /// A fault in a value's own words.
+    pub(super) fn new(complaint: impl Into<String>) -> Self {
+        Self { place: String::new(), complaint: complaint.into() }
+    }
+
+    /// A value that is not what it must be.
+    pub(super) fn unlike(found: &Json, wanted: &str) -> Self {
+        Self::new(format!("is {}, but must be {wanted}", shown(found)))
+    }
+
+    /// The fault as seen from the value around it.
+    pub(super) fn within(mut self, place: &str) -> Self {
+        self.place.insert_str(0, place);
+        self
+    }
+}
+
+impl Faults {
+    /// All faults as seen from the value around them.
+    pub(super) fn within(self, place: &str) -> Self {
+        Self(self.0.into_iter().map(|fault| fault.within(place)).collect())
+    }
+}
+
+impl From<Fault> for Faults {
+    fn from(one: Fault) -> Self {
+        Self(vec![one])
+    }
+}
+
+/// A value for a message: short, on one line.
+pub(super) fn shown(json: &Json) -> String {
+    match json {
+        Json::Bool(value) => value.to_string(),
+        Json::Number(text) => shortened(text),
+        Json::String(text) => quoted(text),
+        Json::Null | Json::Array(_) | Json::Object(_) => json.kind().to_owned(),
+    }
+}
+
+/// A text in quotes for a message: short, on one line.
+pub(super) fn quoted(text: &str) -> String {
+    format!("\"{}\"", shortened(text))
+}
+
+fn shortened(text: &str) -> String {
+    let start: String = text.chars().take(MAX_QUOTED).collect();
+    let sign = if start.len() < text.len() { "..." } else { "" };
+    format!("{}{sign}", start.escape_debug())
+}
+
+/// The place of a map's key.
+pub(super) fn key_place(key: &str) -> String {
+    format!("[{}]", quoted(key))
+}
+
+/// Reads inputs by name and keeps what was wrong with each.
+pub(super) struct Report<'a> {
+    inputs: &'a Inputs,
+    /// Index in [`KNOWN`], error.
+    errors: Vec<(usize, Diagnostic)>,
+    pub(super) warnings: Vec<Diagnostic>,
+}
+
+impl<'a> Report<'a> {
+    pub(super) fn new(inputs: &'a Inputs) -> Self {
+        Self { inputs, errors: Vec::new(), warnings: Vec::new() }
+    }
+
+    /// The value of an input; `None` if left out or null.
+    pub(super) fn given(&self, name: &str) -> Option<&'a Json> {
+        self.inputs.get(name).map(|input| &input.value).filter(|value| **value != Json::Null)
+    }
+
+    /// Reads an input that must be there.
+    pub(super) fn required<T, E: Into<Faults>>(
+        &mut self,
+        name: &'static str,
+        read: impl FnOnce(&'a Json) -> Result<T, E>,
+    ) -> Option<T> {
+        let Some(value) = self.given(name) else {
+            let detail = match self.inputs.get(name) {
+                Some(input) => format!("{name} is null ({}), but must have a value.", input.origin),
+                None => {
+                    format!("{name} is an input that the controller always sends. No input has this name.")
+                }
+            };
+            self.error(name, format!("Missing required input {name}"), detail);
+            return None;
+        };
+        self.accept(name, read(value))
+    }
+
+    /// Reads an input that has a default.
+    pub(super) fn or_default<T, E: Into<Faults>>(
+        &mut self,
+        name: &'static str,
+        default: T,
+        read: impl FnOnce(&'a Json) -> Result<T, E>,
+    ) -> Option<T> {
+        match self.given(name) {
+            Some(value) => self.accept(name, read(value)),
+            None => Some(default),
+        }
+    }
+
+    /// Keeps the faults of a value of `name`.
+    pub(super) fn accept<T, E: Into<Faults>>(&mut self, name: &'static str, read: Result<T, E>) -> Option<T> {
+        read.map_err(|faults| self.refuse(name, faults.into())).ok()
+    }
+
+    /// One error for each fault of a value of `name`.
+    pub(super) fn refuse(&mut self, name: &'static str, Faults(faults): Faults) {
+        let origin = self.inputs.get(name).map_or("default", |input| input.origin.as_str());
+        let untold = faults.len().saturating_sub(MAX_TOLD);
+        for Fault { place, complaint } in faults.into_iter().take(MAX_TOLD) {
+            let detail = format!("{name}{place} {complaint} ({origin}).");
+            self.error(name, format!("Invalid value for {name}"), detail);
+        }
+        if untold > 0 {
+            let detail = format!("{name} has {untold} more faults like these ({origin}).");
+            self.error(name, format!("Invalid value for {name}"), detail);
+        }
+    }
+
+    /// An error about the input `name`, in its own words.
+    pub(super) fn error(&mut self, name: &str, summary: String, detail: String) {
+        let index = KNOWN.iter().position(|(known, _)| *known == name).unwrap_or(KNOWN.len());
+        self.errors.push((index, Diagnostic::error(summary, detail)));
+    }
+
+    /// An error for each name that is neither a contract input nor a variable.
+    pub(super) fn unknown_names(&mut self) {
+        let unknown = |name: &str| KNOWN.iter().all(|(known, _)| *known != name);
+        let inputs = self.inputs;
+        let mut names = inputs.iter().filter(|(name, _)| unknown(name));
+        for (name, input) in names.by_ref().take(MAX_TOLD) {
+            let mut detail = format!(
+                "\"{}\" ({}) is neither a contract input nor a variable.",
+                shown_name(name),
+                input.origin
+            );
+            if let Some(meant) = nearest(name, KNOWN.map(|(known, _)| known)) {
+                detail = format!("{detail} Did you mean \"{meant}\"?");
+            }
+            self.error("", format!("Unsupported argument \"{}\"", shown_name(name)), detail);
+        }
+        let untold = names.count();
+        if untold > 0 {
+            let detail = format!("{untold} more names are neither a contract input nor a variable.");
+            self.error("", "Unsupported arguments".to_owned(), detail);
+        }
+    }
+
+    /// A warning about the input `name`.
+    pub(super) fn warn(&mut self, summary: impl Into<String>, detail: impl Into<String>) {
+        self.warnings.push(Diagnostic::warning(summary, detail));
+    }
+
+    /// The errors in the order of [`KNOWN`], unknown names last; never empty.
+    pub(super) fn problems(mut self) -> Problems {
+        self.errors.sort_by_key(|(index, _)| *index);
+        Problems(self.errors.into_iter().map(|(_, error)| error).collect())
+    }
+
+    /// Whether nothing was wrong.
+    pub(super) fn is_clean(&self) -> bool {
+        self.errors.is_empty()
+    }
+}

@@ -1,0 +1,157 @@
+//! Reads AWS: everything a plan needs in one round trip, a second one only for templates of other names.
+
+use futures_util::join;
+
+use super::explain::together;
+use crate::{
+    cloud::{Cloud, CloudError, ErrorKind, ImageQuery, TemplateQuery, VersionQuery},
+    contract::{
+        outputs::Outputs,
+        request::{Request, Scope},
+    },
+    error::{Failure, Kind},
+    model::{
+        desired::roll_key,
+        image,
+        names::{Names, RollKey},
+        observed::{Group, Images, Instance, Object, Observed, Template, TemplateVersion},
+        outputs, records, target,
+    },
+};
+
+/// Everything a plan looks at. A single failed call fails the whole reading, and all failures are told.
+pub async fn for_plan(cloud: &dyn Cloud, request: &Request) -> Result<Observed, Failure> {
+    let names = Names::of(&request.scope);
+    let key = roll_key(request);
+    let wanted = names.template(&key);
+    let by_prefix = TemplateQuery::NamePrefix(names.template_prefix());
+    let by_name = VersionQuery::CurrentByName(wanted.clone());
+    let image = image::query(request);
+    let (group, instances, policies, refreshes, templates, versions, object, images) = join!(
+        cloud.group(&names.group),
+        cloud.instances(&names.group),
+        cloud.policies(&names.group),
+        cloud.refreshes(&names.group),
+        cloud.templates(&by_prefix),
+        cloud.versions(&by_name),
+        cloud.object(request.exports.bootstrap_bucket.as_str(), &names.object_key),
+        images(cloud, image.as_ref()),
+    );
+    let mut errors = Vec::new();
+    let mut observed = Observed {
+        group: keep(group, &mut errors).flatten(),
+        instances: keep(instances, &mut errors).unwrap_or_default(),
+        policies: keep(policies, &mut errors).unwrap_or_default(),
+        refreshes: keep(refreshes, &mut errors).unwrap_or_default(),
+        templates: keep(templates, &mut errors).unwrap_or_default(),
+        versions: keep(versions, &mut errors).unwrap_or_default(),
+        object: keep(object, &mut errors).unwrap_or(Object::Missing),
+        images: keep(images, &mut errors).unwrap_or(Images::NotAsked),
+    };
+    if !errors.is_empty() {
+        return Err(together(errors));
+    }
+    other_templates(cloud, &mut observed, &wanted, &key).await?;
+    Ok(observed)
+}
+
+fn keep<T>(result: Result<T, CloudError>, errors: &mut Vec<CloudError>) -> Option<T> {
+    result.map_err(|error| errors.push(error)).ok()
+}
+
+/// A pinned image that cannot be described is no failure: it may still launch.
+async fn images(cloud: &dyn Cloud, query: Option<&ImageQuery>) -> Result<Images, CloudError> {
+    let Some(query) = query else { return Ok(Images::NotAsked) };
+    match (cloud.images(query).await, query) {
+        (Ok(found), _) => Ok(Images::Found(found)),
+        (Err(error), ImageQuery::Id(_))
+            if matches!(error.kind, ErrorKind::NotFound | ErrorKind::AccessDenied) =>
+        {
+            Ok(Images::Undescribed(format!("{}: {}", error.code, error.message)))
+        }
+        (Err(error), _) => Err(error),
+    }
+}
+
+/// Reads templates and versions that the first round trip could not name: the group's own template if
+/// it has another name, one that records the wanted roll key, and what AWS did not show yet.
+async fn other_templates(
+    cloud: &dyn Cloud,
+    observed: &mut Observed,
+    wanted: &str,
+    key: &RollKey,
+) -> Result<(), Failure> {
+    let known = |templates: &[Template], id: &str| templates.iter().any(|t| t.id == id);
+    let used = observed.group.as_ref().and_then(target::current_use).map(|used| used.id.clone());
+    let shown = observed.versions.first().map(|v| v.template_id.clone());
+    for id in used.iter().chain(&shown) {
+        if !known(&observed.templates, id) {
+            observed.templates.extend(cloud.templates(&TemplateQuery::Id(id.clone())).await?);
+        }
+    }
+    observed.templates.sort_by(|a, b| (&a.name, &a.id).cmp(&(&b.name, &b.id)));
+    let unread: Vec<&Template> = observed
+        .templates
+        .iter()
+        .filter(|t| used.as_ref() == Some(&t.id) || t.name == wanted || records::holds_key(&t.tags, key))
+        .filter(|t| !observed.versions.iter().any(|v| v.template_id == t.id))
+        .collect();
+    let mut read: Vec<TemplateVersion> = Vec::new();
+    for template in unread {
+        read.extend(versions_of(cloud, template).await?);
+    }
+    observed.versions.extend(read);
+    Ok(())
+}
+
+async fn versions_of(cloud: &dyn Cloud, template: &Template) -> Result<Vec<TemplateVersion>, Failure> {
+    let versions = cloud.versions(&VersionQuery::CurrentById(template.id.clone())).await?;
+    if versions.is_empty() {
+        return Err(Failure::new(
+            Kind::Aws,
+            format!("AWS does not show the versions of launch template {} yet", template.name),
+            "It was made a moment ago. Run the command again.",
+        ));
+    }
+    Ok(versions)
+}
+
+/// The two reads that outputs need.
+pub(super) async fn membership(
+    cloud: &dyn Cloud,
+    group: &str,
+) -> Result<(Option<Group>, Vec<Instance>), Failure> {
+    let (group, instances) = join!(cloud.group(group), cloud.instances(group));
+    let mut errors = Vec::new();
+    match (keep(group, &mut errors), keep(instances, &mut errors)) {
+        (Some(group), Some(instances)) => Ok((group, instances)),
+        _ => Err(together(errors)),
+    }
+}
+
+/// Outputs from what is live now.
+pub(super) async fn outputs(cloud: &dyn Cloud, scope: &Scope) -> Result<Outputs, Failure> {
+    let (group, instances) = membership(cloud, &Names::of(scope).group).await?;
+    outputs_of(cloud, scope, group.as_ref(), &instances).await
+}
+
+/// Outputs from a reading; asks for scaling activities while members are missing.
+pub(super) async fn outputs_of(
+    cloud: &dyn Cloud,
+    scope: &Scope,
+    group: Option<&Group>,
+    instances: &[Instance],
+) -> Result<Outputs, Failure> {
+    let activities = match group {
+        Some(group) if outputs::members_missing(Some(group), instances) => {
+            // Only the message gets better by it: without permission there is none.
+            match cloud.activities(&group.name).await {
+                Err(error) if error.kind == ErrorKind::AccessDenied => Vec::new(),
+                answer => answer?,
+            }
+        }
+        _ => Vec::new(),
+    };
+    outputs::outputs(scope, group, instances, &activities)
+        .map_err(|problem| Failure { kind: Kind::Aws, diagnostics: vec![problem] })
+}

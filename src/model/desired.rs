@@ -1,0 +1,409 @@
+//! What a pool should be in AWS: a pure function of inputs, image and records.
+
+use std::collections::BTreeMap;
+
+use super::{
+    image, labels,
+    names::{Names, RollKey},
+    observed::{Group, Images, Template},
+    records,
+    resources::{Interface, Metadata, TemplateData, Volume},
+    userdata,
+    zones::{self, Zones},
+};
+use crate::contract::{
+    payload::Payload,
+    problem::{Diagnostic, Problems},
+    request::{Autoscaler, Autoscaling, BootstrapFormat, Request, Tags},
+};
+
+/// Everything a pool should be.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Desired {
+    /// Names.
+    pub names: Names,
+    /// What rolls when it changes.
+    pub key: RollKey,
+    /// Who owns the pool's resources.
+    pub identity: Tags,
+    /// The bootstrap object.
+    pub object: DesiredObject,
+    /// The launch template.
+    pub template: DesiredTemplate,
+    /// The Auto Scaling group.
+    pub group: DesiredGroup,
+    /// CPU target of the scaling policy in percent; `None` if there must be none.
+    pub policy: Option<f64>,
+    /// Zones.
+    pub zones: Zones,
+    /// The `replicas` input.
+    pub replicas: u32,
+    /// Seconds that a roll waits after each new instance.
+    pub warmup_seconds: u32,
+    /// What is odd, but no error.
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// The bootstrap object as it should be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DesiredObject {
+    /// Bucket.
+    pub bucket: String,
+    /// Key.
+    pub key: String,
+    /// Body.
+    pub body: Payload,
+    /// SHA-256 of the body in base64.
+    pub sha256: String,
+    /// Exactly these tags.
+    pub tags: Tags,
+}
+
+/// The launch template as it should be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DesiredTemplate {
+    /// Its name, if a new one is made.
+    pub name: String,
+    /// Description of new versions.
+    pub description: String,
+    /// Data of the latest version.
+    pub data: TemplateData,
+    /// Tags of the template itself, records included.
+    pub tags: Tags,
+}
+
+/// The group as it should be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DesiredGroup {
+    /// Lower bound.
+    pub min: u32,
+    /// Upper bound.
+    pub max: u32,
+    /// Desired capacity at creation.
+    pub initial: u32,
+    /// Whether something else sets the desired capacity later on.
+    pub scaled: bool,
+    /// Subnets in zone order.
+    pub subnets: Vec<String>,
+    /// Capacity rebalancing.
+    pub capacity_rebalance: bool,
+    /// Tags, without the roll mark.
+    pub tags: Tags,
+}
+
+/// The roll key of a request.
+pub fn roll_key(request: &Request) -> RollKey {
+    RollKey {
+        kubernetes_version: request.kubernetes_version.clone(),
+        machine_image_id: request.machine_image.id.as_ref().map(ToString::to_string),
+    }
+}
+
+/// What can be found wrong without looking at AWS.
+pub fn check(request: &Request) -> Result<(), Problems> {
+    let mut problems = Vec::new();
+    if let Err(found) = user_data(request) {
+        problems.extend(found);
+    }
+    problems.extend(zones::asked_for(request).err());
+    if image::query(request).is_none() {
+        problems.push(image::no_version());
+    }
+    if problems.is_empty() { Ok(()) } else { Err(Problems(problems)) }
+}
+
+/// What the pool should be. `group` and `templates` are those of the pool, read for their records.
+pub fn desired(
+    request: &Request,
+    images: &Images,
+    group: Option<&Group>,
+    templates: &[&Template],
+) -> Result<Desired, Problems> {
+    check(request)?;
+    let mut problems = Vec::new();
+    let region = request.exports.region.as_str();
+    let chosen = image::choose(request, images, region).map_err(|problem| problems.push(problem)).ok();
+    let zones = zones::zones(request, group, templates).map_err(|problem| problems.push(problem)).ok();
+    let (Some(chosen), Some(zones)) = (chosen, zones) else { return Err(Problems(problems)) };
+
+    let names = Names::of(&request.scope);
+    let key = roll_key(request);
+    let mut warnings = request.warnings.clone();
+    warnings.extend(dropped_labels(request));
+    warnings.extend(image::warnings(request, images, &chosen));
+    Ok(Desired {
+        object: object(request, &names),
+        template: template(request, &names, &key, &chosen, &zones)?,
+        group: desired_group(request, &zones),
+        policy: match request.autoscaling {
+            Autoscaling::On { by: Autoscaler::Native(target), .. } => Some(target),
+            Autoscaling::On { by: Autoscaler::External, .. } | Autoscaling::Off => None,
+        },
+        identity: request.scope.identity.clone(),
+        replicas: request.replicas,
+        warmup_seconds: request.rollout_instance_warmup_seconds,
+        names,
+        key,
+        zones,
+        warnings,
+    })
+}
+
+/// `additional_tags`, then the cluster's ownership tag, then `captf_tags`; later wins.
+fn tags(request: &Request) -> Tags {
+    let mut tags = request.additional_tags.clone();
+    let cluster = format!("kubernetes.io/cluster/{}", request.exports.kubernetes_cluster_id);
+    tags.insert(cluster, "owned".to_owned());
+    tags.extend(request.captf_tags.clone());
+    tags
+}
+
+fn object(request: &Request, names: &Names) -> DesiredObject {
+    DesiredObject {
+        bucket: request.exports.bootstrap_bucket.to_string(),
+        key: names.object_key.clone(),
+        sha256: request.bootstrap_data.sha256(),
+        body: request.bootstrap_data.clone(),
+        tags: request.captf_tags.clone(),
+    }
+}
+
+fn template(
+    request: &Request,
+    names: &Names,
+    key: &RollKey,
+    image_id: &str,
+    zones: &Zones,
+) -> Result<DesiredTemplate, Problems> {
+    let mut template_tags = tags(request);
+    template_tags.extend(records::key_tags(key));
+    template_tags.insert(records::BUCKET.to_owned(), request.exports.bootstrap_bucket.to_string());
+    template_tags.insert(records::ZONES.to_owned(), zones.record.clone());
+    Ok(DesiredTemplate {
+        name: names.template(key),
+        description: format!("MachinePool {}/{}", request.scope.namespace, request.scope.name)
+            .chars()
+            .take(DESCRIPTION_CHARS)
+            .collect(),
+        data: template_data(request, image_id)?,
+        tags: template_tags,
+    })
+}
+
+/// EC2's limit on a template version's description.
+const DESCRIPTION_CHARS: usize = 255;
+
+fn template_data(request: &Request, image_id: &str) -> Result<TemplateData, Problems> {
+    let base = tags(request);
+    let mut named = base.clone();
+    named.insert("Name".to_owned(), request.scope.name.clone());
+    let groups = request.exports.worker_security_groups.iter().chain(&request.additional_security_group_ids);
+    let mut security_groups: Vec<String> = Vec::new();
+    for group in groups {
+        if !security_groups.iter().any(|known| known == group.as_str()) {
+            security_groups.push(group.to_string());
+        }
+    }
+    Ok(TemplateData {
+        image_id: Some(image_id.to_owned()),
+        instance_type: Some(request.instance_type.clone()),
+        key_name: request.ssh_key_name.clone(),
+        instance_profile: Some(request.exports.worker_instance_profile.clone()),
+        user_data: Some(user_data(request).map_err(Problems)?),
+        volumes: BTreeMap::from([(
+            request.machine_image.root_device_name.clone(),
+            Volume {
+                encrypted: Some(true),
+                kms_key_id: request.root_volume_kms_key_id.clone(),
+                size_gib: Some(request.root_volume_size_gib),
+                kind: Some(request.root_volume_type.clone()),
+                delete_on_termination: Some(true),
+            },
+        )]),
+        interfaces: BTreeMap::from([(
+            0,
+            Interface {
+                public_ip: Some(request.public_ip),
+                delete_on_termination: Some(true),
+                security_groups,
+            },
+        )]),
+        metadata: Some(Metadata {
+            endpoint: Some("enabled".to_owned()),
+            tokens: Some("required".to_owned()),
+            hop_limit: Some(request.instance_metadata_hop_limit),
+            instance_tags: Some("disabled".to_owned()),
+        }),
+        market_type: request.spot.then(|| "spot".to_owned()),
+        tags: BTreeMap::from([
+            ("instance".to_owned(), named.clone()),
+            ("volume".to_owned(), named),
+            ("network-interface".to_owned(), base),
+        ]),
+        extras: BTreeMap::new(),
+    })
+}
+
+fn user_data(request: &Request) -> Result<String, Vec<Diagnostic>> {
+    let (kept, _) = labels::split(&request.node_labels);
+    let key = Names::of(&request.scope).object_key;
+    let bucket = &request.exports.bootstrap_bucket;
+    match request.bootstrap_format {
+        BootstrapFormat::CloudConfig => {
+            let text = userdata::cloud_config(&request.exports.region, bucket, &key, &kept);
+            if text.len() > userdata::LIMIT {
+                return Err(vec![Diagnostic::error(
+                    "Too many node labels: the user data is too long",
+                    format!(
+                        "The user data has {} bytes, and EC2 allows {}. Its length grows with node_labels \
+                         ({} of them here): set fewer or shorter ones.",
+                        text.len(),
+                        userdata::LIMIT,
+                        kept.len()
+                    ),
+                )]);
+            }
+            Ok(text)
+        }
+        BootstrapFormat::Ignition => {
+            let mut problems = Vec::new();
+            if !kept.is_empty() {
+                let names: Vec<&str> = kept.keys().map(String::as_str).collect();
+                problems.push(Diagnostic::error(
+                    "node_labels cannot be used with Ignition",
+                    format!(
+                        "bootstrap_format is ignition, and nothing on such an image could register {}. Set \
+                         the labels in the bootstrap configuration's kubelet arguments instead.",
+                        names.join(", ")
+                    ),
+                ));
+            }
+            if request.bootstrap_data.is_gzip() {
+                problems.push(Diagnostic::error(
+                    "bootstrap_data is gzip, which Ignition cannot fetch from S3",
+                    "bootstrap_format is ignition and the payload begins as gzip does. Have the bootstrap \
+                     provider render it uncompressed.",
+                ));
+            }
+            if problems.is_empty() { Ok(userdata::ignition(bucket, &key)) } else { Err(problems) }
+        }
+    }
+}
+
+fn desired_group(request: &Request, zones: &Zones) -> DesiredGroup {
+    let (min, max, scaled) = match request.autoscaling {
+        Autoscaling::Off => (request.replicas, request.replicas, false),
+        Autoscaling::On { min, max, .. } => (min, max, true),
+    };
+    let mut group_tags = tags(request);
+    group_tags.insert(records::ZONES.to_owned(), zones.record.clone());
+    DesiredGroup {
+        min,
+        max,
+        initial: request.replicas.clamp(min, max),
+        scaled,
+        subnets: zones.spanned.iter().map(|zone| request.exports.failure_domains[zone].to_string()).collect(),
+        capacity_rebalance: request.spot,
+        tags: group_tags,
+    }
+}
+
+fn dropped_labels(request: &Request) -> Option<Diagnostic> {
+    let (_, dropped) = labels::split(&request.node_labels);
+    (!dropped.is_empty()).then(|| {
+        Diagnostic::warning(
+            format!("Node labels left out: {}", dropped.join(", ")),
+            "A kubelet may not set these labels of the kubernetes.io and k8s.io namespaces on its own node, \
+             and would not start with them. Use another prefix, or let a controller label the nodes.",
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{observed::Image, testing};
+
+    fn found() -> Images {
+        Images::Found(vec![Image {
+            id: "ami-01".into(),
+            state: "available".into(),
+            architecture: "x86_64".into(),
+            root_device_name: "/dev/sda1".into(),
+            ..Image::default()
+        }])
+    }
+
+    fn of(edit: impl FnOnce(&mut Request)) -> Result<Desired, Problems> {
+        desired(&testing::request(edit), &found(), None, &[])
+    }
+
+    #[test]
+    fn captf_tags_win_over_additional_ones() {
+        let desired = of(|r| {
+            r.additional_tags =
+                testing::tags(&[("team", "x"), ("captf.io/managed-by", "me"), ("Name", "mine")]);
+        })
+        .unwrap();
+        assert_eq!(desired.group.tags["captf.io/managed-by"], "captf");
+        assert_eq!(desired.group.tags["kubernetes.io/cluster/demo"], "owned");
+        assert_eq!(desired.group.tags["Name"], "mine");
+        assert_eq!(desired.template.data.tags["instance"]["Name"], "demo-pool-0");
+        assert_eq!(desired.template.data.tags["volume"]["Name"], "demo-pool-0");
+        assert_eq!(desired.template.data.tags["network-interface"]["Name"], "mine");
+        assert_eq!(desired.object.tags.len(), 6);
+        assert_eq!(desired.template.tags[records::BUCKET], "demo-bootstrap");
+    }
+
+    #[test]
+    fn security_groups_keep_their_order_and_no_duplicates() {
+        let desired = of(|r| {
+            r.exports.worker_security_groups = vec!["sg-0b".parse().unwrap(), "sg-0a".parse().unwrap()];
+            r.additional_security_group_ids = vec!["sg-0a".parse().unwrap(), "sg-0c".parse().unwrap()];
+        })
+        .unwrap();
+        assert_eq!(desired.template.data.interfaces[&0].security_groups, ["sg-0b", "sg-0a", "sg-0c"]);
+    }
+
+    #[test]
+    fn bounds_follow_replicas_or_the_scaler() {
+        let off = of(|r| r.replicas = 0).unwrap().group;
+        assert_eq!((off.min, off.max, off.initial, off.scaled), (0, 0, 0, false));
+        let on = |replicas| {
+            of(|r| {
+                r.replicas = replicas;
+                r.autoscaling = Autoscaling::On { min: 2, max: 5, by: Autoscaler::External };
+            })
+            .unwrap()
+        };
+        assert_eq!([on(1).group.initial, on(3).group.initial, on(9).group.initial], [2, 3, 5]);
+        assert_eq!(on(3).policy, None);
+    }
+
+    #[test]
+    fn ignition_takes_no_labels_and_no_gzip() {
+        let problems = of(|r| {
+            r.bootstrap_format = BootstrapFormat::Ignition;
+            r.node_labels = testing::tags(&[("team", "platform")]);
+            r.bootstrap_data = Payload::new(vec![0x1f, 0x8b, 8]);
+            r.failure_domains = vec!["us-east-1z".into()];
+            r.kubernetes_version = None;
+        })
+        .unwrap_err();
+        assert_eq!(problems.0.len(), 4, "all at once: {problems:?}");
+    }
+
+    #[test]
+    fn user_data_that_is_too_long_is_refused_with_both_numbers() {
+        let problems = of(|r| {
+            r.node_labels = (0..300)
+                .map(|i| {
+                    (format!("team.example.com/label-number-{i:03}"), format!("value-{i:03}-of-some-length"))
+                })
+                .collect();
+        })
+        .unwrap_err();
+        assert!(problems.0[0].detail.contains("16384"), "{}", problems.0[0].detail);
+        assert!(problems.0[0].detail.contains("300"));
+    }
+}

@@ -1,0 +1,264 @@
+//! Which image to launch: the pinned one, or the newest of a name.
+
+use super::observed::{Image, Images};
+use crate::contract::{
+    problem::Diagnostic,
+    request::{MachineImage, Request},
+};
+
+/// Which images to list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ImageQuery {
+    /// One id.
+    Id(String),
+    /// By owner, name pattern (AWS wildcards `*` and `?`) and architecture; available ones only,
+    /// deprecated ones included.
+    Name {
+        /// Account id, `self`, `amazon` or `aws-marketplace`.
+        owner: String,
+        /// Pattern.
+        name: String,
+        /// Architecture.
+        architecture: String,
+    },
+}
+
+/// What to ask AWS for; `None` when neither an id nor a version is given.
+pub fn query(request: &Request) -> Option<ImageQuery> {
+    let image = &request.machine_image;
+    if let Some(id) = &image.id {
+        return Some(ImageQuery::Id(id.to_string()));
+    }
+    let version = request.kubernetes_version.as_deref()?;
+    Some(ImageQuery::Name {
+        owner: image.owner.clone(),
+        name: name_pattern(image, version),
+        architecture: image.architecture.clone(),
+    })
+}
+
+/// The name pattern of a version: `{semver}` is the version without leading `v` and without any
+/// `+suffix`, `{version}` is `v` and that. What the version itself holds is taken literally.
+fn name_pattern(image: &MachineImage, version: &str) -> String {
+    let semver = version.strip_prefix('v').unwrap_or(version);
+    let semver = semver.split('+').next().unwrap_or(semver);
+    let literal: String = semver
+        .chars()
+        .flat_map(|c| matches!(c, '*' | '?' | '\\').then_some('\\').into_iter().chain([c]))
+        .collect();
+    image.name_format.replace("{semver}", &literal).replace("{version}", &format!("v{literal}"))
+}
+
+/// The id of the image to launch.
+pub fn choose(request: &Request, images: &Images, region: &str) -> Result<String, Diagnostic> {
+    let image = &request.machine_image;
+    if let Some(id) = &image.id {
+        return Ok(id.to_string());
+    }
+    let Some(ImageQuery::Name { owner, name, architecture }) = query(request) else {
+        return Err(no_version());
+    };
+    let found = match images {
+        Images::Found(found) => found.as_slice(),
+        Images::Undescribed(_) | Images::NotAsked => &[],
+    };
+    found
+        .iter()
+        .filter(|i| i.state == "available" && i.architecture == architecture)
+        .max_by(|a, b| (&a.creation_date, &a.id).cmp(&(&b.creation_date, &b.id)))
+        .map(|i| i.id.clone())
+        .ok_or_else(|| {
+            Diagnostic::error(
+                format!(
+                    "No image found for Kubernetes {}",
+                    request.kubernetes_version.as_deref().unwrap_or("")
+                ),
+                format!(
+                    "Looked for an available {architecture} image named \"{name}\" of owner {owner} in \
+                     {region}, and found none. Set machine_image.id to an AMI, or machine_image.owner, \
+                     machine_image.name_format and machine_image.architecture so that they match one."
+                ),
+            )
+        })
+}
+
+/// The error for inputs that say nothing about an image.
+pub fn no_version() -> Diagnostic {
+    Diagnostic::error(
+        "No image to launch",
+        "Neither kubernetes_version nor machine_image.id is set, so no image can be looked up. Set the \
+         version of the MachinePool (spec.template.spec.version), or pin an AMI with machine_image.id.",
+    )
+}
+
+/// What is odd about the image that is going to be launched.
+pub fn warnings(request: &Request, images: &Images, chosen: &str) -> Vec<Diagnostic> {
+    let image = match images {
+        Images::Undescribed(reason) => {
+            return vec![Diagnostic::warning(
+                format!("Image {chosen} could not be described"),
+                format!(
+                    "AWS says: {reason}. Its root device and architecture are not checked, and if it \
+                         does not exist, no instance will launch."
+                ),
+            )];
+        }
+        Images::Found(found) => found.iter().find(|i| i.id == chosen),
+        Images::NotAsked => None,
+    };
+    let Some(image) = image else { return Vec::new() };
+    [root_device(request, image), architecture(request, image), state(image)].into_iter().flatten().collect()
+}
+
+fn root_device(request: &Request, image: &Image) -> Option<Diagnostic> {
+    let wanted = &request.machine_image.root_device_name;
+    (!image.root_device_name.is_empty() && image.root_device_name != *wanted).then(|| {
+        Diagnostic::warning(
+            format!("Root device of {} is {}, not {wanted}", image.id, image.root_device_name),
+            format!(
+                "The root volume would keep the image's size and encryption, and a second volume {wanted} \
+                 would be made and paid for. Set machine_image.root_device_name to {}.",
+                image.root_device_name
+            ),
+        )
+    })
+}
+
+fn architecture(request: &Request, image: &Image) -> Option<Diagnostic> {
+    let needed = family_architecture(&request.instance_type)?;
+    (!image.architecture.is_empty() && image.architecture != needed).then(|| {
+        Diagnostic::warning(
+            format!(
+                "Image {} is {}, but {} needs {needed}",
+                image.id, image.architecture, request.instance_type
+            ),
+            "Instances of this type will not launch from this image. Choose an image or an instance type of \
+             the other architecture.",
+        )
+    })
+}
+
+fn state(image: &Image) -> Option<Diagnostic> {
+    (image.state != "available").then(|| {
+        Diagnostic::warning(
+            format!("Image {} is {}, not available", image.id, image.state),
+            "No instance will launch from it until it is.",
+        )
+    })
+}
+
+/// The architecture that an instance type's family plainly has; `None` where the name does not tell.
+/// Source: the instance type naming conventions of Amazon EC2: a `g` right after the generation means
+/// Graviton, and `a1` is the first Graviton family.
+pub fn family_architecture(instance_type: &str) -> Option<&'static str> {
+    let family = instance_type.split('.').next()?;
+    if family.starts_with("mac") {
+        return None;
+    }
+    let after_series = family.trim_start_matches(|c: char| c.is_ascii_lowercase());
+    let options = after_series.trim_start_matches(|c: char| c.is_ascii_digit());
+    if after_series.is_empty() || after_series == options {
+        return None;
+    }
+    Some(if family == "a1" || options.starts_with('g') { "arm64" } else { "x86_64" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn families_tell_their_architecture() {
+        for arm in [
+            "a1.large",
+            "m6g.large",
+            "c7gn.xlarge",
+            "im4gn.large",
+            "is4gen.medium",
+            "g5g.xlarge",
+            "x2gd.large",
+            "t4g.nano",
+        ] {
+            assert_eq!(family_architecture(arm), Some("arm64"), "{arm}");
+        }
+        for x86 in [
+            "m6i.large",
+            "g4dn.xlarge",
+            "g6.xlarge",
+            "p5.48xlarge",
+            "x2iedn.large",
+            "u7in-16tb.224xlarge",
+            "c5.large",
+            "t3a.nano",
+        ] {
+            assert_eq!(family_architecture(x86), Some("x86_64"), "{x86}");
+        }
+        for open in ["mac2.metal", "odd"] {
+            assert_eq!(family_architecture(open), None, "{open}");
+        }
+    }
+
+    fn image(id: &str, state: &str, architecture: &str, date: &str) -> Image {
+        Image {
+            id: id.into(),
+            name: "n".into(),
+            state: state.into(),
+            architecture: architecture.into(),
+            root_device_name: "/dev/sda1".into(),
+            creation_date: date.into(),
+        }
+    }
+
+    fn machine_image(name_format: &str) -> MachineImage {
+        MachineImage {
+            id: None,
+            owner: "self".into(),
+            name_format: name_format.into(),
+            architecture: "x86_64".into(),
+            root_device_name: "/dev/sda1".into(),
+        }
+    }
+
+    #[test]
+    fn patterns_take_the_version_literally() {
+        let format = machine_image("capa-?{semver}-*");
+        assert_eq!(name_pattern(&format, "v1.31.4+rke2r1"), "capa-?1.31.4-*");
+        assert_eq!(name_pattern(&format, "1.31.4"), "capa-?1.31.4-*");
+        assert_eq!(name_pattern(&machine_image("x-{version}-*"), "1.31.4"), "x-v1.31.4-*");
+        assert_eq!(name_pattern(&format, "v1.*"), "capa-?1.\\*-*");
+    }
+
+    #[test]
+    fn the_newest_available_one_wins_and_ties_are_stable() {
+        let request = crate::model::testing::request(|_| {});
+        let mut found = vec![
+            image("ami-1", "available", "x86_64", "2026-01-01T00:00:00.000Z"),
+            image("ami-3", "available", "x86_64", "2026-02-01T00:00:00.000Z"),
+            image("ami-2", "available", "x86_64", "2026-02-01T00:00:00.000Z"),
+            image("ami-4", "pending", "x86_64", "2026-03-01T00:00:00.000Z"),
+            image("ami-5", "available", "arm64", "2026-03-01T00:00:00.000Z"),
+        ];
+        for _ in 0..found.len() {
+            found.rotate_left(1);
+            assert_eq!(choose(&request, &Images::Found(found.clone()), "us-east-1").unwrap(), "ami-3");
+        }
+        let miss = choose(&request, &Images::Found(Vec::new()), "us-east-1").unwrap_err();
+        for word in
+            ["capa-ami-ubuntu-24.04-?1.34.1-*", "819546954734", "x86_64", "us-east-1", "machine_image.id"]
+        {
+            assert!(miss.detail.contains(word), "{word}: {}", miss.detail);
+        }
+    }
+
+    #[test]
+    fn an_odd_pinned_image_is_a_warning() {
+        let request = crate::model::testing::request(|r| r.machine_image.id = "ami-0123".parse().ok());
+        let mut pinned = image("ami-0123", "available", "arm64", "2026-01-01T00:00:00.000Z");
+        pinned.root_device_name = "/dev/xvda".into();
+        let told = warnings(&request, &Images::Found(vec![pinned]), "ami-0123");
+        assert_eq!(told.len(), 2);
+        assert!(told[0].summary.contains("/dev/xvda") && told[0].summary.contains("/dev/sda1"));
+        assert!(told[1].summary.contains("arm64") && told[1].summary.contains("m6i.large"));
+        assert_eq!(warnings(&request, &Images::Undescribed("denied".into()), "ami-0123").len(), 1);
+    }
+}

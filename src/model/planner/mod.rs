@@ -1,0 +1,166 @@
+//! Compares what a pool should be with what AWS shows, and writes the plan.
+
+use std::collections::BTreeMap;
+
+use super::{
+    desired::{self, Desired},
+    names::{self, Names},
+    observed::{Group, Object, Observed, Template},
+    ownership::{self, Resource},
+    plan::{Action, Address, AffectedMember, Change, FieldChange, Plan, Step, Task},
+    resources::Write,
+    target::{self, Target},
+};
+use crate::contract::{problem::Diagnostic, request::Request};
+
+mod cleanup;
+mod group;
+mod object;
+mod policy;
+mod roll;
+mod template;
+#[cfg(test)]
+mod tests;
+
+pub use cleanup::prunable;
+
+/// When a step runs; steps of one phase run side by side.
+#[derive(Clone, Copy, Debug)]
+enum Phase {
+    /// Tags that go, a refresh that ends, a deleting group that is awaited.
+    Clear,
+    /// Object, template, roll mark.
+    Prepare,
+    /// The group itself.
+    Group,
+    /// What hangs on the group.
+    Settle,
+    /// The instance refresh.
+    Refresh,
+    /// What is no longer needed.
+    CleanUp,
+}
+
+const PHASES: usize = 6;
+
+/// What all parts of the planner look at.
+struct View<'a> {
+    desired: &'a Desired,
+    observed: &'a Observed,
+    /// The group, unless it is being deleted.
+    live: Option<&'a Group>,
+    target: Target<'a>,
+}
+
+impl View<'_> {
+    /// The group has to be pointed at another template.
+    fn repoints(&self) -> bool {
+        self.live.is_some() && self.target.repoints()
+    }
+}
+
+/// A plan being written.
+#[derive(Default)]
+struct Draft {
+    changes: BTreeMap<Address, Change>,
+    stages: [Vec<Vec<Step>>; PHASES],
+    replaced: Vec<AffectedMember>,
+    warnings: Vec<Diagnostic>,
+    notes: Vec<String>,
+}
+
+impl Draft {
+    fn change(&mut self, address: Address, name: &str, action: Action, fields: Vec<FieldChange>) {
+        let change = Change { address, name: name.to_owned(), action, fields, reason: None };
+        self.changes.insert(address, change);
+    }
+
+    fn chain(&mut self, phase: Phase, address: Address, tasks: impl IntoIterator<Item = Task>) {
+        self.push(phase, address, tasks, false);
+    }
+
+    fn write(&mut self, phase: Phase, address: Address, write: Write) {
+        self.push(phase, address, [Task::Write(write)], false);
+    }
+
+    fn clean_up(&mut self, address: Address, task: Task) {
+        self.push(Phase::CleanUp, address, [task], true);
+    }
+
+    fn push(
+        &mut self,
+        phase: Phase,
+        address: Address,
+        tasks: impl IntoIterator<Item = Task>,
+        optional: bool,
+    ) {
+        let chain: Vec<Step> = tasks.into_iter().map(|task| Step { address, task, optional }).collect();
+        if !chain.is_empty() {
+            self.stages[phase as usize].push(chain);
+        }
+    }
+}
+
+/// What the pool should be, and the plan that makes it so; or what is wrong with the inputs, or which
+/// resources belong to somebody else. Nothing of a stranger's is even read for records.
+pub fn plan(request: &Request, observed: &Observed) -> Result<(Desired, Plan), Vec<Diagnostic>> {
+    desired::check(request).map_err(|problems| problems.0)?;
+    check_ownership(request, observed)?;
+    let ours: Vec<&Template> =
+        observed.templates.iter().filter(|t| ownership::is_ours(&request.scope.identity, &t.tags)).collect();
+    let desired = desired::desired(request, &observed.images, observed.group.as_ref(), &ours)
+        .map_err(|problems| problems.0)?;
+    let plan = draw(&desired, observed);
+    Ok((desired, plan))
+}
+
+fn draw(desired: &Desired, observed: &Observed) -> Plan {
+    let live = observed.group.as_ref().filter(|g| !g.deleting);
+    let view = View { desired, observed, live, target: target::target(desired, observed) };
+    let mut draft = Draft { warnings: desired.warnings.clone(), ..Draft::default() };
+
+    object::plan(&view, &mut draft);
+    let resulting_version = template::plan(&view, &mut draft);
+    group::plan(&view, &mut draft);
+    policy::plan(&view, &mut draft);
+    roll::plan(&view, resulting_version, &mut draft);
+    cleanup::plan(&view, &mut draft);
+
+    Plan {
+        changes: draft.changes.into_values().collect(),
+        replaced: draft.replaced,
+        warnings: draft.warnings,
+        notes: draft.notes,
+        stages: draft.stages.into_iter().filter(|stage| !stage.is_empty()).collect(),
+    }
+}
+
+/// Everything under the pool's names must be the pool's.
+fn check_ownership(request: &Request, observed: &Observed) -> Result<(), Vec<Diagnostic>> {
+    let identity = &request.scope.identity;
+    let names = Names::of(&request.scope);
+    let wanted = names.template(&desired::roll_key(request));
+    let mut foreign = Vec::new();
+    if let Some(group) = &observed.group {
+        let tags = group.tags.iter().map(|(key, tag)| (key.clone(), tag.value.clone())).collect();
+        foreign.extend(ownership::check(Resource::Group(&group.name), identity, &tags).err());
+    }
+    let in_use = observed.group.as_ref().and_then(target::current_use);
+    for template in &observed.templates {
+        let ours_by_name = template.name.starts_with(&names.template_prefix());
+        let used = in_use.is_some_and(|used| used.id == template.id);
+        if template.name == wanted || (used && ours_by_name) {
+            let resource = Resource::Template { id: &template.id, name: &template.name };
+            foreign.extend(ownership::check(resource, identity, &template.tags).err());
+        }
+    }
+    if let Object::Present { tags, .. } = &observed.object {
+        let bucket = request.exports.bootstrap_bucket.as_str();
+        let resource = Resource::Object { bucket, key: &names.object_key };
+        foreign.extend(ownership::check(resource, identity, tags).err());
+    }
+    if foreign.is_empty() { Ok(()) } else { Err(foreign) }
+}
+
+/// The policy's name, which is fixed.
+const POLICY: &str = names::POLICY;

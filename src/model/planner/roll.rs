@@ -1,0 +1,129 @@
+//! Whether an instance refresh is started, and whom it replaces.
+
+use super::{Draft, Phase, View};
+use crate::contract::problem::Diagnostic;
+use crate::model::{
+    members::{self, Member},
+    observed::Group,
+    plan::{Action, Address, AffectedMember, Change, FieldChange},
+    resources::Write,
+    roll::{self, Decision},
+    target,
+};
+
+/// What to do about members of another template. `new_version` is whether one is about to be made.
+fn decision(view: &View<'_>, live: &Group) -> Decision {
+    let name = &view.target.name;
+    if view.repoints() {
+        let due = roll::outdated(live, name).next().is_some();
+        return if due { Decision::Start } else { Decision::NotDue };
+    }
+    let mark = roll::mark(live);
+    let hash = view.desired.key.hash();
+    let refreshes = &view.observed.refreshes;
+    let own = roll::belonging(mark.as_ref(), &hash, view.target.existing, refreshes);
+    let latest = view.target.existing.and_then(|t| target::latest(view.observed, t));
+    let unchanged = latest
+        .filter(|v| crate::model::diff::template_data(Some(&v.data), &view.desired.template.data).is_empty());
+    roll::decide(live, name, &own, unchanged.map(|v| v.created))
+}
+
+/// Whether an active refresh has to end first: the group is pointed elsewhere, or ours is to start.
+pub(super) fn ends_refresh(view: &View<'_>) -> bool {
+    let Some(live) = view.live else { return false };
+    roll::active(&view.observed.refreshes).is_some()
+        && (view.repoints() || decision(view, live) == Decision::Start)
+}
+
+/// Plans the refresh. `version` is the template version that the group launches then.
+pub(super) fn plan(view: &View<'_>, version: u64, draft: &mut Draft) {
+    let Some(live) = view.live else { return };
+    let name = &view.target.name;
+    match decision(view, live) {
+        Decision::NotDue => foreign_refresh(view, draft),
+        Decision::Running(refresh) => {
+            let done = refresh.percentage.map_or(String::new(), |p| format!(", {p} % done"));
+            draft.notes.push(format!("A roll is under way: instance refresh {} is {}{done}.", refresh.id, refresh.status));
+        }
+        Decision::Start => start(view, live, version, draft),
+        Decision::GivenUp(reason) => draft.warnings.push(Diagnostic::warning(
+            format!("The roll failed {} times and is not started again", roll::FAILURES_MAX),
+            format!(
+                "Members still run another launch template than {name}. AWS says: {reason}. Mend the cause; a \
+                 new template version, or an instance refresh started by hand, begins anew."
+            ),
+        )),
+        Decision::Stopped(status) => draft.warnings.push(Diagnostic::warning(
+            format!("The roll was stopped: its instance refresh is {status}"),
+            format!(
+                "Members still run another launch template than {name}. To go on, start an instance refresh \
+                 of {} by hand (aws autoscaling start-instance-refresh, with SkipMatching).",
+                live.name
+            ),
+        )),
+        Decision::Leftover => {
+            let left: Vec<&str> = roll::outdated(live, name).map(|m| m.id.as_str()).collect();
+            draft.warnings.push(Diagnostic::warning(
+                "Members were left behind by a successful roll",
+                format!(
+                    "{} run another launch template than {name}: put aside (standby) or attached by hand. \
+                     Terminate them, or start an instance refresh by hand.",
+                    left.join(", ")
+                ),
+            ));
+        }
+    }
+}
+
+fn start(view: &View<'_>, live: &Group, version: u64, draft: &mut Draft) {
+    let group = &view.desired.names.group;
+    let name = &view.target.name;
+    let warmup_seconds = view.desired.warmup_seconds;
+    let members = members::members(Some(live), &view.observed.instances);
+    let (aside, rolled): (Vec<&Member>, Vec<&Member>) = members
+        .iter()
+        .filter(|m| m.lifecycle.as_deref().is_some_and(|l| !l.starts_with("Terminat")))
+        .filter(|m| m.template.as_ref().is_none_or(|t| t.name != *name || t.version != version.to_string()))
+        .partition(|m| m.is_standby());
+    draft.replaced = rolled.into_iter().map(affected).collect();
+    if !aside.is_empty() {
+        let ids: Vec<&str> = aside.iter().map(|m| m.id.as_str()).collect();
+        draft.warnings.push(Diagnostic::warning(
+            "Standby members stay behind",
+            format!("{} are in standby, and a roll does not replace them.", ids.join(", ")),
+        ));
+    }
+    let change = draft.changes.entry(Address::Group).or_insert_with(|| Change {
+        address: Address::Group,
+        name: group.clone(),
+        action: Action::Update,
+        fields: Vec::new(),
+        reason: None,
+    });
+    change.fields.push(FieldChange {
+        field: "instance_refresh".to_owned(),
+        now: None,
+        then: Some(format!("rolling, 100 % to 200 % healthy, warmup {warmup_seconds} s")),
+    });
+    change.reason = Some(if view.repoints() {
+        format!("running instances are replaced: they run another launch template than {name}")
+    } else {
+        format!("running instances are still to be replaced: they run another launch template than {name}")
+    });
+    draft.write(Phase::Refresh, Address::Group, Write::StartRefresh { group: group.clone(), warmup_seconds });
+}
+
+fn affected(member: &Member) -> AffectedMember {
+    let why = match &member.template {
+        Some(used) => format!("runs version {} of {}", used.version, used.name),
+        None => "runs no launch template".to_owned(),
+    };
+    AffectedMember { id: member.id.clone(), zone: member.zone.clone(), why }
+}
+
+fn foreign_refresh(view: &View<'_>, draft: &mut Draft) {
+    if let Some(refresh) = roll::active(&view.observed.refreshes) {
+        let what = if view.repoints() { "is ended first" } else { "is somebody else's, and left alone" };
+        draft.notes.push(format!("Instance refresh {} is {}; it {what}.", refresh.id, refresh.status));
+    }
+}

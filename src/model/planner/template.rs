@@ -1,0 +1,139 @@
+//! The launch template and the record of its roll key.
+
+use super::{Draft, Phase, View};
+use crate::contract::problem::Diagnostic;
+use crate::model::{
+    diff::{self, Fields},
+    observed::Template,
+    plan::{Action, Address, FieldChange, Task},
+    records,
+    resources::Write,
+    target,
+};
+
+/// Plans the template; returns the number of the version that the group launches afterwards.
+pub(super) fn plan(view: &View<'_>, draft: &mut Draft) -> u64 {
+    record(view, draft);
+    match view.target.existing {
+        None => create(view, draft),
+        Some(existing) => update(view, existing, draft),
+    }
+}
+
+/// The version record as a resource of its own: made, or replaced by a roll.
+fn record(view: &View<'_>, draft: &mut Draft) {
+    let target = &view.target;
+    let wanted = records::key_tags(&view.desired.key);
+    let (action, before) = match (target.replaces, target.existing) {
+        (Some(earlier), _) => (Action::Replace, Some(earlier)),
+        (None, Some(existing)) if records::has_key(&existing.tags) => return,
+        (None, _) => (Action::Create, None),
+    };
+    if target.taken_over {
+        draft.warnings.push(Diagnostic::warning(
+            "The launch template does not record what it was made for",
+            format!(
+                "{} was not made by this program. It is taken over as it is, as made for {}: nothing is \
+                 replaced. If its members run something else, roll them by hand.",
+                target.name,
+                records::key_text(&wanted.iter().cloned().collect())
+            ),
+        ));
+    }
+    let mut fields = Fields::default();
+    for ((tag, then), field) in wanted.iter().zip(["kubernetes_version", "machine_image_id"]) {
+        let now = before.and_then(|t| t.tags.get(tag)).filter(|v| !v.is_empty());
+        fields.optional(field, now, Some(then).filter(|v| !v.is_empty()));
+    }
+    draft.change(Address::VersionRoll, &target.name, action, fields.into_vec());
+}
+
+fn create(view: &View<'_>, draft: &mut Draft) -> u64 {
+    let wanted = &view.desired.template;
+    let mut fields = replaced_data(view);
+    let mut tags = Fields::default();
+    let before = view.target.replaces.map(|t| &t.tags);
+    let none = std::collections::BTreeMap::new();
+    tags.tags("tags", before.unwrap_or(&none), &wanted.tags, &std::collections::BTreeSet::new());
+    fields.extend(tags.into_vec());
+    let action = if view.target.replaces.is_some() { Action::Replace } else { Action::Create };
+    draft.change(Address::Template, &wanted.name, action, fields);
+    explain_replacement(view, draft);
+    draft.write(
+        Phase::Prepare,
+        Address::Template,
+        Write::CreateTemplate {
+            name: wanted.name.clone(),
+            description: wanted.description.clone(),
+            data: Box::new(wanted.data.clone()),
+            tags: wanted.tags.clone(),
+        },
+    );
+    1
+}
+
+fn update(view: &View<'_>, existing: &Template, draft: &mut Draft) -> u64 {
+    let wanted = &view.desired.template;
+    let latest = target::latest(view.observed, existing);
+    let live = latest.map(|v| &v.data);
+    let changed = diff::template_data(live, &wanted.data);
+    let version = if changed.is_empty() { existing.latest_version } else { existing.latest_version + 1 };
+
+    let set = diff::tags_to_set(&existing.tags, &wanted.tags);
+    let remove = diff::tags_to_remove(&existing.tags, &wanted.tags, live);
+    let mut fields = Fields::default();
+    fields.value("default_version", Some(existing.default_version), version);
+    fields.tags("tags", &existing.tags, &set, &remove);
+    let mut all = if view.target.replaces.is_some() { replaced_data(view) } else { changed.clone() };
+    all.extend(fields.into_vec());
+    let action = if view.target.replaces.is_some() { Action::Replace } else { Action::Update };
+    if !all.is_empty() || action == Action::Replace {
+        draft.change(Address::Template, &existing.name, action, all);
+        explain_replacement(view, draft);
+    }
+
+    let id = &existing.id;
+    if !remove.is_empty() {
+        let write = Write::UntagTemplate { template_id: id.clone(), keys: remove };
+        draft.write(Phase::Clear, Address::Template, write);
+    }
+    if !set.is_empty() {
+        let write = Write::TagTemplate { template_id: id.clone(), tags: set };
+        draft.write(Phase::Prepare, Address::Template, write);
+    }
+    if !changed.is_empty() {
+        let new = Write::CreateTemplateVersion {
+            template_id: id.clone(),
+            description: wanted.description.clone(),
+            data: Box::new(wanted.data.clone()),
+        };
+        let default = Write::SetDefaultVersion { template_id: id.clone(), version: None };
+        draft.chain(Phase::Prepare, Address::Template, [new, default].map(Task::Write));
+    } else if existing.default_version != existing.latest_version {
+        let version = Some(existing.latest_version);
+        let write = Write::SetDefaultVersion { template_id: id.clone(), version };
+        draft.write(Phase::Prepare, Address::Template, write);
+    }
+    version
+}
+
+/// What the new template has that the replaced one has not.
+fn replaced_data(view: &View<'_>) -> Vec<FieldChange> {
+    let wanted = &view.desired.template;
+    let before = view.target.replaces;
+    let mut fields = Fields::default();
+    fields.optional("name", before.map(|t| &t.name), Some(&view.target.name));
+    let mut all = fields.into_vec();
+    let live = before.and_then(|t| target::latest(view.observed, t)).map(|v| &v.data);
+    all.extend(diff::template_data(live, &wanted.data));
+    all
+}
+
+fn explain_replacement(view: &View<'_>, draft: &mut Draft) {
+    let (Some(earlier), Some(change)) = (view.target.replaces, draft.changes.get_mut(&Address::Template))
+    else {
+        return;
+    };
+    let wanted = records::key_text(&records::key_tags(&view.desired.key).into_iter().collect());
+    change.reason = Some(format!("made for {}, wanted for {wanted}", records::key_text(&earlier.tags)));
+}

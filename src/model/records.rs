@@ -1,0 +1,125 @@
+//! The few facts that live with a pool, in tags, so that no state file can lose them.
+
+use std::fmt;
+
+use sha2::{Digest, Sha256};
+
+use super::names::{RollKey, hex};
+use crate::contract::request::Tags;
+
+/// On group and templates: the zones of the pool's first apply, joined by `/`.
+pub const ZONES: &str = "machinepool.captf.io/inherited-zones";
+/// On the group: whose instance refreshes are whose, see [`RollMark`].
+pub const ROLL: &str = "machinepool.captf.io/roll";
+/// On a template: the Kubernetes version it was made for.
+pub const VERSION: &str = "machinepool.captf.io/kubernetes-version";
+/// On a template: the pinned image it was made for.
+pub const IMAGE: &str = "machinepool.captf.io/machine-image-id";
+/// On a template: where the bootstrap object lies.
+pub const BUCKET: &str = "machinepool.captf.io/bootstrap-bucket";
+
+/// The longest tag value, in characters (AWS's limit).
+pub const VALUE_CHARS: usize = 256;
+
+/// Whether every character may stand in a tag value: letters, digits, spaces and `_.:/=+-@`. Stricter
+/// than AWS (ASCII only), for what this program writes by itself.
+fn fits_tag(text: &str) -> bool {
+    text.chars().count() <= VALUE_CHARS
+        && text.chars().all(|c| c.is_ascii_alphanumeric() || " _.:/=+-@".contains(c))
+        && text.trim() == text
+}
+
+/// A roll key as the two template tags hold it. A text that tags refuse is held as `sha256:<hex>`.
+pub fn key_tags(key: &RollKey) -> [(String, String); 2] {
+    let held = |text: &Option<String>| {
+        let text = text.as_deref().unwrap_or_default();
+        if fits_tag(text) {
+            text.to_owned()
+        } else {
+            format!("sha256:{}", hex(&Sha256::digest(text.as_bytes()), 64))
+        }
+    };
+    [(VERSION.to_owned(), held(&key.kubernetes_version)), (IMAGE.to_owned(), held(&key.machine_image_id))]
+}
+
+/// Whether a template's tags hold a roll key at all.
+pub fn has_key(tags: &Tags) -> bool {
+    tags.contains_key(VERSION) && tags.contains_key(IMAGE)
+}
+
+/// Whether a template's tags hold exactly this roll key.
+pub fn holds_key(tags: &Tags, key: &RollKey) -> bool {
+    key_tags(key).iter().all(|(name, value)| tags.get(name) == Some(value))
+}
+
+/// The roll key in words, as the tags hold it, for plans and warnings.
+pub fn key_text(tags: &Tags) -> String {
+    let text = |name: &str| tags.get(name).map_or("unknown", String::as_str).to_owned();
+    match (text(VERSION), text(IMAGE)) {
+        (version, image) if image.is_empty() => version,
+        (version, image) => format!("{version} on {image}"),
+    }
+}
+
+/// Says which instance refreshes belong to the group's current template: those newer than the one
+/// that was the newest when the group was pointed at it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RollMark {
+    /// [`RollKey::hash`] of the template's key.
+    pub hash: String,
+    /// The newest refresh at that moment.
+    pub newest: Option<String>,
+}
+
+impl RollMark {
+    /// Reads a tag value; `None` if it is no mark.
+    pub fn parse(text: &str) -> Option<Self> {
+        let (hash, newest) = text.split_once('/')?;
+        let newest = (newest != "none").then(|| newest.to_owned());
+        (!hash.is_empty()).then(|| Self { hash: hash.to_owned(), newest })
+    }
+}
+
+impl fmt::Display for RollMark {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.hash, self.newest.as_deref().unwrap_or("none"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mark_survives_its_tag() {
+        for newest in [None, Some("08b91cf7-8fa6-48af-b6a6-d227f40f1b9b".to_owned())] {
+            let mark = RollMark { hash: "ab12".into(), newest };
+            assert_eq!(RollMark::parse(&mark.to_string()), Some(mark));
+        }
+        assert_eq!(RollMark::parse("nonsense"), None);
+        assert_eq!(RollMark::parse("/none"), None);
+    }
+
+    #[test]
+    fn a_version_that_tags_refuse_is_held_as_a_digest() {
+        let key =
+            |version: &str| RollKey { kubernetes_version: Some(version.into()), machine_image_id: None };
+        let value = |version: &str| key_tags(&key(version))[0].1.clone();
+        assert_eq!(value("v1.31.4+rke2r1"), "v1.31.4+rke2r1");
+        for odd in ["v1.31.4~rc1", "v1.31.4 ", "vérsion", &"v".repeat(257)] {
+            assert!(value(odd).starts_with("sha256:"), "{odd}");
+            assert_eq!(value(odd).len(), 7 + 64);
+            let tags: Tags = key_tags(&key(odd)).into_iter().collect();
+            assert!(holds_key(&tags, &key(odd)));
+            assert!(!holds_key(&tags, &key("v1.31.4")));
+        }
+    }
+
+    #[test]
+    fn an_absent_part_is_held_as_an_empty_text() {
+        let tags: Tags = key_tags(&RollKey::default()).into_iter().collect();
+        assert_eq!(tags[VERSION], "");
+        assert!(has_key(&tags) && holds_key(&tags, &RollKey::default()));
+        assert!(!has_key(&Tags::new()));
+    }
+}

@@ -1,0 +1,198 @@
+//! Which zones a pool spans, and what it remembers of its first apply.
+
+use super::{
+    observed::{Group, Template},
+    records,
+};
+use crate::contract::{problem::Diagnostic, request::Request};
+
+/// A pool's zones.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Zones {
+    /// Zones that the group spans, sorted.
+    pub spanned: Vec<String>,
+    /// The record of the first apply, as its tag holds it.
+    pub record: String,
+    /// Whether the record was found in AWS, rather than made now.
+    pub recorded: bool,
+}
+
+/// The zones of a pool. The record is read from the group, else from a template of the pool's (so that
+/// it survives a group deleted by hand); a pool that has none gets one now.
+pub fn zones(request: &Request, group: Option<&Group>, templates: &[&Template]) -> Result<Zones, Diagnostic> {
+    let found = group
+        .and_then(|g| g.tags.get(records::ZONES))
+        .map(|tag| tag.value.as_str())
+        .or_else(|| templates.iter().find_map(|t| t.tags.get(records::ZONES)).map(String::as_str))
+        .filter(|value| !value.is_empty());
+    let record = match found {
+        Some(value) => value.to_owned(),
+        None => initial(request, group).join("/"),
+    };
+    if record.chars().count() > records::VALUE_CHARS {
+        return Err(Diagnostic::error(
+            "Too many zones to record",
+            format!(
+                "The pool's zones make a tag value of {} characters ({record}), and AWS allows {}. Give the \
+                 cluster fewer failure domains.",
+                record.chars().count(),
+                records::VALUE_CHARS
+            ),
+        ));
+    }
+    let spanned =
+        if request.failure_domains.is_empty() { inherited(request, &record)? } else { asked_for(request)? };
+    Ok(Zones { spanned, record, recorded: found.is_some() })
+}
+
+/// The zones of `failure_domains`, sorted; each must have a subnet.
+pub fn asked_for(request: &Request) -> Result<Vec<String>, Diagnostic> {
+    let known = &request.exports.failure_domains;
+    let mut unknown: Vec<&str> = request
+        .failure_domains
+        .iter()
+        .map(String::as_str)
+        .filter(|zone| !known.contains_key(*zone))
+        .collect();
+    unknown.sort_unstable();
+    if !unknown.is_empty() {
+        let zones: Vec<&str> = known.keys().map(String::as_str).collect();
+        return Err(Diagnostic::error(
+            format!("Unknown failure domain {}", unknown.join(", ")),
+            format!(
+                "failure_domains names it, but the cluster has a subnet only in {}. Take it out of the \
+                 MachinePool's failureDomains, or add the zone to the cluster.",
+                zones.join(", ")
+            ),
+        ));
+    }
+    let mut zones = request.failure_domains.clone();
+    zones.sort_unstable();
+    Ok(zones)
+}
+
+fn inherited(request: &Request, record: &str) -> Result<Vec<String>, Diagnostic> {
+    let known = &request.exports.failure_domains;
+    let mut zones: Vec<String> =
+        record.split('/').filter(|zone| known.contains_key(*zone)).map(str::to_owned).collect();
+    zones.sort_unstable();
+    zones.dedup();
+    if zones.is_empty() {
+        let known: Vec<&str> = known.keys().map(String::as_str).collect();
+        return Err(Diagnostic::error(
+            "No zone left for the pool",
+            format!(
+                "The pool began in {record}, and the cluster has a subnet only in {}. Set failureDomains of \
+                 the MachinePool to zones that the cluster has.",
+                known.join(", ")
+            ),
+        ));
+    }
+    Ok(zones)
+}
+
+/// What a pool without a record begins with: the zones that a group already spans (one that Terraform
+/// made), else the cluster's, sorted. Zones without a subnet are no zones of the pool.
+fn initial(request: &Request, group: Option<&Group>) -> Vec<String> {
+    let known = &request.exports.failure_domains;
+    let spanned: Vec<String> = match group {
+        Some(group) if request.failure_domains.is_empty() => known
+            .iter()
+            .filter(|(_, subnet)| group.subnets.contains(subnet.as_str()))
+            .map(|(zone, _)| zone.clone())
+            .collect(),
+        _ => Vec::new(),
+    };
+    if !spanned.is_empty() {
+        return spanned;
+    }
+    let listed = &request.cluster_failure_domains;
+    if listed.is_empty() {
+        return known.keys().cloned().collect();
+    }
+    let mut zones: Vec<String> = listed.iter().filter(|zone| known.contains_key(*zone)).cloned().collect();
+    // A list without a single usable zone is kept as it is, for the error to name.
+    if zones.is_empty() {
+        zones.clone_from(listed);
+    }
+    zones.sort_unstable();
+    zones.dedup();
+    zones
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{observed::GroupTag, testing};
+
+    fn recorded(value: &str) -> Group {
+        let mut group = Group::default();
+        group.tags.insert(records::ZONES.into(), GroupTag { value: value.into(), propagate: false });
+        group
+    }
+
+    #[test]
+    fn the_first_apply_records_the_clusters_zones() {
+        let all = zones(&testing::request(|_| {}), None, &[]).unwrap();
+        assert_eq!(all.record, "us-east-1a/us-east-1b/us-east-1c");
+        assert!(!all.recorded);
+        let listed =
+            testing::request(|r| r.cluster_failure_domains = vec!["us-east-1c".into(), "us-east-1a".into()]);
+        assert_eq!(zones(&listed, None, &[]).unwrap().record, "us-east-1a/us-east-1c");
+        // failure_domains decide what is spanned, and leave the record to the cluster.
+        let asked = testing::request(|r| r.failure_domains = vec!["us-east-1b".into()]);
+        let asked = zones(&asked, None, &[]).unwrap();
+        assert_eq!(asked.spanned, ["us-east-1b"]);
+        assert_eq!(asked.record, "us-east-1a/us-east-1b/us-east-1c");
+    }
+
+    #[test]
+    fn the_record_outlives_what_the_cluster_gains_and_loses() {
+        let request = testing::request(|r| {
+            r.exports.failure_domains.remove("us-east-1b");
+        });
+        let kept = zones(&request, Some(&recorded("us-east-1a/us-east-1b")), &[]).unwrap();
+        assert_eq!(kept.spanned, ["us-east-1a"]);
+        assert_eq!(kept.record, "us-east-1a/us-east-1b");
+        assert!(kept.recorded);
+        let gone = zones(&request, Some(&recorded("us-east-1b")), &[]).unwrap_err();
+        assert!(gone.detail.contains("us-east-1b") && gone.detail.contains("us-east-1a, us-east-1c"));
+    }
+
+    #[test]
+    fn a_group_deleted_by_hand_leaves_the_record_on_the_template() {
+        let template =
+            Template { tags: testing::tags(&[(records::ZONES, "us-east-1c")]), ..Template::default() };
+        let kept = zones(&testing::request(|_| {}), None, &[&template]).unwrap();
+        assert_eq!(kept.spanned, ["us-east-1c"]);
+        assert!(kept.recorded);
+    }
+
+    #[test]
+    fn a_pool_that_terraform_made_keeps_the_zones_it_spans() {
+        let group = Group { subnets: ["subnet-01".to_owned()].into(), ..Group::default() };
+        let kept = zones(&testing::request(|_| {}), Some(&group), &[]).unwrap();
+        assert_eq!(kept.record, "us-east-1b");
+        assert!(!kept.recorded);
+    }
+
+    #[test]
+    fn unknown_zones_are_named_with_the_clusters_own() {
+        let request =
+            testing::request(|r| r.failure_domains = vec!["us-east-1z".into(), "us-east-1a".into()]);
+        let problem = zones(&request, None, &[]).unwrap_err();
+        assert!(problem.summary.contains("us-east-1z") && !problem.summary.contains("us-east-1a"));
+        assert!(problem.detail.contains("us-east-1a, us-east-1b, us-east-1c"));
+    }
+
+    #[test]
+    fn zones_that_fit_no_tag_are_refused() {
+        let request = testing::request(|r| {
+            for i in 0..30 {
+                r.exports.failure_domains.insert(format!("us-east-1-lax-{i}a"), "subnet-0f".parse().unwrap());
+            }
+        });
+        let problem = zones(&request, None, &[]).unwrap_err();
+        assert!(problem.detail.contains("256"));
+    }
+}

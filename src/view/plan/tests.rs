@@ -1,0 +1,183 @@
+#![allow(clippy::unwrap_used)]
+
+use super::*;
+use crate::{
+    contract::problem::Diagnostic,
+    model::plan::{Address, AffectedMember},
+    view::plan_json,
+};
+
+const GROUP: &str = "captf-team-a-demo-pool-0-43c6d828";
+
+fn subject(purpose: Purpose) -> Subject<'static> {
+    Subject { pool: "team-a/demo-pool-0", region: "us-east-1", purpose }
+}
+
+fn field(name: &str, now: Option<&str>, then: Option<&str>) -> FieldChange {
+    FieldChange { field: name.into(), now: now.map(Into::into), then: then.map(Into::into) }
+}
+
+fn change(address: Address, action: Action, name: &str, fields: Vec<FieldChange>) -> Change {
+    Change { address, name: name.into(), action, fields, reason: None }
+}
+
+fn member(id: &str, zone: &str) -> AffectedMember {
+    AffectedMember { id: id.into(), zone: zone.into(), why: format!("runs template {GROUP}-0f2a version 3") }
+}
+
+fn script(labels: &str) -> String {
+    format!("#cloud-boothook\n#!/bin/sh\nset -eu\nlabels='{labels}'\necho \"$labels\"\n")
+}
+
+fn creation() -> Plan {
+    Plan {
+        changes: vec![
+            change(
+                Address::Object,
+                Action::Create,
+                "s3://demo-bootstrap/pool/demo-pool-0",
+                vec![field("sha256", None, Some("n4bQgYhMfWWaL+qgxVrQFaO/TxsrC4Is0V1sFbDwCgg="))],
+            ),
+            change(
+                Address::Template,
+                Action::Create,
+                &format!("{GROUP}-0f2a"),
+                vec![
+                    field("instance_type", None, Some("m6i.large")),
+                    field("user_data", None, Some(&script("a=b"))),
+                ],
+            ),
+            change(
+                Address::Group,
+                Action::Create,
+                GROUP,
+                vec![field("min", None, Some("0")), field("subnets", None, Some("subnet-0a, subnet-0b"))],
+            ),
+        ],
+        ..Plan::default()
+    }
+}
+
+fn roll() -> Plan {
+    let mut template = change(
+        Address::Template,
+        Action::Replace,
+        &format!("{GROUP}-77b1"),
+        vec![
+            field("key_name", None, Some("ops")),
+            field("image_id", Some("ami-0aaa"), Some("ami-0bbb")),
+            field("user_data", Some(&script("a=b")), Some(&script("a=c"))),
+        ],
+    );
+    template.reason = Some("made for v1.31.4, wanted for v1.31.5".into());
+    Plan {
+        changes: vec![
+            template,
+            change(
+                Address::Group,
+                Action::Update,
+                GROUP,
+                vec![field("max", Some("3"), Some("5")), field("tags.team", Some("\u{1b}[31mred"), None)],
+            ),
+            change(
+                Address::Policy,
+                Action::Delete,
+                "captf-cpu-target-tracking",
+                vec![field("target", Some("60"), None)],
+            ),
+        ],
+        replaced: vec![member("i-0a", "us-east-1a"), member("i-0b", "us-east-1b")],
+        warnings: vec![Diagnostic::warning(
+            "AZRebalance is the only process that is suspended",
+            "Launch is, too.",
+        )],
+        notes: vec!["launch template captf-old is deleted once no member runs from it".into()],
+        stages: Vec::new(),
+    }
+}
+
+#[test]
+fn creation_at_two_widths() {
+    for width in [80, 120] {
+        let shown = plan(&creation(), &subject(Purpose::Apply), Style::new(Some(width), false));
+        insta::assert_snapshot!(format!("creation_{width}"), shown);
+    }
+}
+
+#[test]
+fn roll_at_two_widths() {
+    for width in [80, 120] {
+        let shown = plan(&roll(), &subject(Purpose::Apply), Style::new(Some(width), false));
+        assert!(shown.lines().all(|line| line.chars().count() <= width), "{shown}");
+        insta::assert_snapshot!(format!("roll_{width}"), shown);
+    }
+}
+
+#[test]
+fn the_last_line_counts_and_the_first_sentence_says_whether_instances_go() {
+    let shown = plan(&roll(), &subject(Purpose::Apply), Style::new(Some(400), false));
+    assert_eq!(shown.lines().last(), Some("Plan: 1 to add, 1 to change, 2 to destroy."));
+    let opening = shown.lines().next().unwrap();
+    assert!(opening.contains("2 running instances (i-0a and i-0b) are replaced"), "{opening}");
+    assert!(
+        opening.contains("because the launch template was made for v1.31.4, wanted for v1.31.5."),
+        "{opening}"
+    );
+
+    let shown = plan(&creation(), &subject(Purpose::Apply), Style::new(Some(400), false));
+    assert!(shown.lines().next().unwrap().contains("No running instance is replaced."), "{shown}");
+    assert_eq!(shown.lines().last(), Some("Plan: 3 to add, 0 to change, 0 to destroy."));
+}
+
+#[test]
+fn a_roll_that_only_continues_takes_its_reason_from_the_members() {
+    let mut plan_of_group = roll();
+    plan_of_group.changes.retain(|change| change.address == Address::Group);
+    let shown = plan(&plan_of_group, &subject(Purpose::Apply), Style::new(Some(400), false));
+    assert!(shown.lines().next().unwrap().contains("because each runs template captf-"), "{shown}");
+}
+
+#[test]
+fn many_members_are_counted_in_the_sentence_and_named_in_the_table() {
+    let mut many = roll();
+    many.replaced = (0..30).map(|n| member(&format!("i-{n:03}"), "us-east-1a")).collect();
+    let shown = plan(&many, &subject(Purpose::Apply), Style::new(Some(300), false));
+    assert!(shown.lines().next().unwrap().contains("(i-000, i-001, i-002, i-003 and 26 more)"), "{shown}");
+    assert!((0..30).all(|n| shown.contains(&format!("│ i-{n:03} "))), "{shown}");
+}
+
+#[test]
+fn nothing_to_do_keeps_warnings_and_notes_apart() {
+    let mut nothing = roll();
+    nothing.changes.clear();
+    nothing.replaced.clear();
+    insta::assert_snapshot!(plan(&nothing, &subject(Purpose::Apply), Style::new(Some(80), false)), @r"
+    No changes. The pool team-a/demo-pool-0 in us-east-1 is as the inputs ask for.
+
+    Warning: AZRebalance is the only process that is suspended
+
+    Launch is, too.
+
+    Notes:
+    - launch template captf-old is deleted once no member runs from it
+    ");
+    let shown = plan(&Plan::default(), &subject(Purpose::Destroy), Style::new(Some(80), false));
+    assert!(shown.starts_with("No changes. "), "{shown}");
+}
+
+#[test]
+fn values_cannot_steer_the_terminal_and_colour_comes_only_when_told() {
+    let plain = plan(&roll(), &subject(Purpose::Apply), Style::new(Some(80), false));
+    assert!(!plain.contains('\u{1b}') && plain.contains("\\u{1b}[31mred"), "{plain}");
+    let coloured = plan(&roll(), &subject(Purpose::Apply), Style::new(Some(80), true));
+    assert!(coloured.contains("\u{1b}[31m+/- launch template"), "{coloured}");
+    let hostile = Subject { pool: "a\u{1b}c/b", region: "\u{7}", purpose: Purpose::Apply };
+    assert!(!plan(&roll(), &hostile, Style::new(Some(80), false)).contains(['\u{1b}', '\u{7}']));
+}
+
+#[test]
+fn json_has_a_stable_order_and_the_same_sentence() {
+    let json = plan_json(&roll(), &subject(Purpose::Apply));
+    insta::assert_snapshot!("roll_json", json);
+    assert_eq!(json, plan_json(&roll(), &subject(Purpose::Apply)));
+}

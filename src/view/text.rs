@@ -1,0 +1,175 @@
+//! Making text safe and fit to show: escapes, wrapping, counting, listing.
+
+use std::fmt::Write as _;
+
+use serde::Serialize;
+use tabled::grid::util::string::{get_char_width, get_string_width};
+
+/// One line of data: control characters, line breaks and characters that reorder or hide text are
+/// shown as escapes such as `\u{1b}`.
+pub fn line(text: &str) -> String {
+    escape(text, false)
+}
+
+/// Lines of data: as [`line()`], but line breaks and tabs stay.
+pub fn block(text: &str) -> String {
+    escape(text, true)
+}
+
+fn escape(text: &str, keep_layout: bool) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\n' | '\t' if keep_layout => safe.push(c),
+            '\n' => safe.push_str("\\n"),
+            '\t' => safe.push_str("\\t"),
+            '\r' => safe.push_str("\\r"),
+            c if steers(c) => safe.extend(c.escape_unicode()),
+            c => safe.push(c),
+        }
+    }
+    safe
+}
+
+/// Control characters, and the invisible ones that move, reorder or hide what is around them.
+fn steers(c: char) -> bool {
+    c.is_control()
+        || matches!(c,
+            '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+}
+
+/// `text` broken at blanks so that no line is wider than `width`; a longer word has a line of its own.
+pub fn wrap(text: &str, width: usize) -> String {
+    let mut wrapped = String::with_capacity(text.len());
+    for (number, paragraph) in text.split('\n').enumerate() {
+        if number > 0 {
+            wrapped.push('\n');
+        }
+        let mut used = 0;
+        for word in paragraph.split(' ') {
+            let needed = get_string_width(word);
+            if used > 0 && used + 1 + needed > width {
+                wrapped.push('\n');
+                used = 0;
+            } else if used > 0 {
+                wrapped.push(' ');
+                used += 1;
+            }
+            wrapped.push_str(word);
+            used += needed;
+        }
+    }
+    wrapped
+}
+
+/// Each line of `text` that is not empty behind `blanks` blanks.
+pub fn indent(text: &str, blanks: usize) -> String {
+    let mut indented = String::with_capacity(text.len());
+    for (number, line) in text.split('\n').enumerate() {
+        if number > 0 {
+            indented.push('\n');
+        }
+        if !line.is_empty() {
+            indented.extend(std::iter::repeat_n(' ', blanks));
+            indented.push_str(line);
+        }
+    }
+    indented
+}
+
+/// `text` if it fits into `width` columns, else its beginning and an ellipsis.
+pub fn fit(text: &str, width: usize) -> String {
+    if get_string_width(text) <= width {
+        return text.to_owned();
+    }
+    let mut fitting = String::with_capacity(width);
+    let mut used = 1;
+    for c in text.chars() {
+        used += get_char_width(c);
+        if used > width {
+            break;
+        }
+        fitting.push(c);
+    }
+    fitting.push('…');
+    fitting
+}
+
+/// `1 instance`, `3 instances`.
+pub fn count(number: usize, noun: &str) -> String {
+    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
+}
+
+/// `a`, `a and b`, `a, b and c`.
+pub fn list(items: &[String]) -> String {
+    match items {
+        [] => String::new(),
+        [one] => one.clone(),
+        [init @ .., last] => format!("{} and {last}", init.join(", ")),
+    }
+}
+
+/// As [`list`], with at most `shown` items and the number of the others.
+pub fn list_some(items: &[String], shown: usize) -> String {
+    if items.len() <= shown {
+        return list(items);
+    }
+    let mut text = items[..shown].join(", ");
+    // Writing to a String cannot fail.
+    let _ = write!(text, " and {} more", items.len() - shown);
+    text
+}
+
+/// `value` as indented JSON with a line end.
+pub fn json<T: Serialize + ?Sized>(value: &T) -> String {
+    // Only maps with keys that are no strings fail, and nothing that is shown has such.
+    let mut text = serde_json::to_string_pretty(value).unwrap_or_else(|error| error.to_string());
+    text.push('\n');
+    text
+}
+
+/// `text` with a capital first letter.
+pub fn capitalised(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_steers_a_terminal() {
+        assert_eq!(line("a\u{1b}[31mb\r\nc\td\u{7f}\u{9b}1m"), "a\\u{1b}[31mb\\r\\nc\\td\\u{7f}\\u{9b}1m");
+        assert_eq!(line("\u{202e}txt.exe\u{200b}\u{2028}"), "\\u{202e}txt.exe\\u{200b}\\u{2028}");
+        assert_eq!(block("one\n\ttwo\u{7}"), "one\n\ttwo\\u{7}");
+        assert_eq!(line("größe 名前 🦀"), "größe 名前 🦀");
+    }
+
+    #[test]
+    fn wrapping_loses_nothing() {
+        let text = "one two three-is-a-very-long-word four\n\nfive";
+        let wrapped = wrap(text, 10);
+        assert_eq!(wrapped, "one two\nthree-is-a-very-long-word\nfour\n\nfive");
+        assert_eq!(indent(&wrapped, 2), "  one two\n  three-is-a-very-long-word\n  four\n\n  five");
+    }
+
+    #[test]
+    fn cutting_shows_a_sign() {
+        assert_eq!(fit("abcdef", 6), "abcdef");
+        assert_eq!(fit("abcdefg", 6), "abcde…");
+        assert_eq!(fit("名前名前", 5), "名前…");
+    }
+
+    #[test]
+    fn lists_read_like_sentences() {
+        let items: Vec<String> = ["a", "b", "c", "d"].map(String::from).to_vec();
+        assert_eq!(list(&items[..0]), "");
+        assert_eq!(list(&items[..1]), "a");
+        assert_eq!(list(&items), "a, b, c and d");
+        assert_eq!(list_some(&items, 2), "a, b and 2 more");
+        assert_eq!(count(1, "instance"), "1 instance");
+        assert_eq!(count(0, "instance"), "0 instances");
+        assert_eq!(capitalised("überall"), "Überall");
+    }
+}

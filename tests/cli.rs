@@ -1,0 +1,114 @@
+//! The program as a person or a script meets it: every test runs the binary in an empty environment.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+#[path = "cli/docs.rs"]
+mod docs;
+#[path = "cli/inputs.rs"]
+mod inputs;
+#[path = "cli/sandbox.rs"]
+mod sandbox;
+#[path = "cli/surface.rs"]
+mod surface;
+
+use std::{
+    ffi::OsStr,
+    io::Write,
+    path::{Path, PathBuf},
+    process::{Command, Output, Stdio},
+};
+
+/// A directory of its own and the program in it.
+struct Bench {
+    directory: tempfile::TempDir,
+}
+
+/// What a run left behind.
+struct Outcome {
+    code: i32,
+    out: String,
+    err: String,
+}
+
+impl Bench {
+    fn new() -> Self {
+        Self { directory: tempfile::tempdir().unwrap() }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        std::fs::write(self.path(name), text).unwrap();
+    }
+
+    /// The program, cut off from AWS: no credentials, no metadata service, no configuration.
+    fn command<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_machinepool"));
+        command
+            .env_clear()
+            .env("AWS_EC2_METADATA_DISABLED", "true")
+            .env("AWS_CONFIG_FILE", self.path("no-config"))
+            .env("AWS_SHARED_CREDENTIALS_FILE", self.path("no-credentials"))
+            .env("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
+            .current_dir(self.directory.path())
+            .stdin(Stdio::null())
+            .args(args);
+        command
+    }
+
+    fn run(&self, line: &str) -> Outcome {
+        Outcome::of(&self.command(line.split_whitespace()).output().unwrap())
+    }
+
+    fn run_with_input(&self, line: &str, input: &[u8]) -> Outcome {
+        let mut child = self
+            .command(line.split_whitespace())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        // The program may refuse before it has read everything.
+        let _ = child.stdin.take().unwrap().write_all(input);
+        Outcome::of(&child.wait_with_output().unwrap())
+    }
+}
+
+impl Outcome {
+    fn of(output: &Output) -> Self {
+        Self {
+            code: output.status.code().expect("ended by a signal"),
+            out: String::from_utf8(output.stdout.clone()).unwrap(),
+            err: String::from_utf8(output.stderr.clone()).unwrap(),
+        }
+    }
+
+    /// Exit code 0; the results.
+    #[track_caller]
+    fn ok(self) -> String {
+        assert_eq!(self.code, 0, "{}{}", self.out, self.err);
+        self.out
+    }
+
+    /// Exit code 1, no results, an error that begins at column 0 and names `part`.
+    #[track_caller]
+    fn fails(self, part: &str) -> Self {
+        assert_eq!(self.code, 1, "{}{}", self.out, self.err);
+        assert_eq!(self.out, "");
+        assert!(self.err.lines().any(|line| line.starts_with("Error: ")), "{}", self.err);
+        assert!(self.err.contains(part), "{part:?} is not in {}", self.err);
+        assert!(!self.err.contains("panicked"), "{}", self.err);
+        self
+    }
+}
+
+fn testdata(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata").join(name)
+}
+
+/// The inputs of the pool that the documentation shows.
+fn demo() -> PathBuf {
+    testdata("demo.tfvars.json")
+}

@@ -1,0 +1,106 @@
+//! Where inputs come from, and what is said about bad ones.
+
+use super::{Bench, demo};
+
+#[test]
+fn without_inputs_the_error_says_what_to_give() {
+    let bench = Bench::new();
+    for command in ["validate", "plan", "apply -auto-approve", "destroy -auto-approve", "outputs"] {
+        let outcome = bench.run(command).fails("Error: No inputs given\n\n");
+        assert!(
+            outcome.err.contains("-var-file") && outcome.err.contains("terraform.tfvars.json"),
+            "{command}"
+        );
+    }
+    // Neither a file of Terraform's own language nor one of another name counts.
+    bench.write("terraform.tfvars", "replicas = 3");
+    bench.write("pool.tfvars.json", "{}");
+    bench.run("validate").fails("No inputs given");
+}
+
+#[test]
+fn files_that_cannot_be_read_are_told_together() {
+    let bench = Bench::new();
+    bench.write("broken.json", "{\"replicas\": 3");
+    std::fs::create_dir(bench.path("directory")).unwrap();
+    let outcome = bench
+        .run("validate -var-file=missing.json -var-file=broken.json -var-file=directory -var novalue")
+        .fails("Error: Cannot read the inputs from missing.json\n\n");
+    for part in ["broken.json", "Cannot read the inputs from directory", "-var"] {
+        assert!(outcome.err.contains(part), "{part}: {}", outcome.err);
+    }
+    assert_eq!(outcome.err.matches("Error: ").count(), 4, "{}", outcome.err);
+}
+
+#[test]
+fn validate_tells_programs_what_is_wrong() {
+    let bench = Bench::new();
+    for line in ["validate -json", "validate -json -var-file=missing.json", "validate -json -var a=1"] {
+        let outcome = bench.run(line);
+        assert_eq!((outcome.code, outcome.err.as_str()), (1, ""), "{line}");
+        let verdict: serde_json::Value = serde_json::from_str(&outcome.out).unwrap();
+        assert_eq!(verdict["format_version"], "1.0");
+        assert_eq!(verdict["valid"], false);
+        let found = verdict["diagnostics"].as_array().unwrap();
+        assert!(!found.is_empty() && verdict["error_count"] == found.len(), "{line}: {verdict}");
+        assert!(
+            found.iter().all(|one| one["severity"] == "error" && one["summary"].is_string()),
+            "{verdict}"
+        );
+    }
+}
+
+#[test]
+fn the_demo_is_valid_from_every_source() {
+    let bench = Bench::new();
+    let text = std::fs::read_to_string(demo()).unwrap();
+    let success = "Success! The inputs are valid.\n";
+    let named = format!("validate -var-file {}", demo().display());
+    assert_eq!(bench.run(&named).ok(), success);
+    assert_eq!(bench.run_with_input("validate -var-file=-", text.as_bytes()).ok(), success);
+    bench.write("terraform.tfvars.json", &text);
+    assert_eq!(bench.run("validate").ok(), success);
+    std::fs::create_dir(bench.path("elsewhere")).unwrap();
+    bench.run("validate -chdir=elsewhere").fails("No inputs given");
+    bench.run("-chdir elsewhere validate").fails("No inputs given");
+    let verdict: serde_json::Value = serde_json::from_str(&bench.run("validate -json").ok()).unwrap();
+    assert_eq!(verdict["valid"], true);
+    assert_eq!(verdict["error_count"], 0);
+}
+
+#[test]
+fn a_later_source_wins() {
+    let bench = Bench::new();
+    bench.write("terraform.tfvars.json", &std::fs::read_to_string(demo()).unwrap());
+    bench.write("b.auto.tfvars.json", "{\"replicas\": 2}");
+    bench.write("a.auto.tfvars.json", "{\"replicas\": -1}");
+    bench.run("validate").ok();
+    bench.write("c.auto.tfvars.json", "{\"replicas\": -1}");
+    bench.run("validate").fails("replicas");
+
+    let base = format!("-var-file={}", demo().display());
+    bench.run(&format!("validate -var replicas=-1 {base}")).ok();
+    bench.run(&format!("validate {base} -var replicas=-1")).fails("replicas");
+    bench.run(&format!("validate {base} -var=replicas=-1 -var-file=b.auto.tfvars.json")).ok();
+    bench.run("validate -var replicas=1").fails("captf_contract");
+}
+
+#[test]
+fn an_unknown_name_is_an_error_with_a_suggestion() {
+    let bench = Bench::new();
+    let line = format!("validate -var-file={} -var instance_typ=m6i.large", demo().display());
+    let outcome = bench.run(&line).fails("instance_typ");
+    assert!(outcome.err.contains("instance_type"), "{}", outcome.err);
+}
+
+#[test]
+fn values_of_secrets_are_never_repeated() {
+    let bench = Bench::new();
+    let line = format!("-var-file={} -var bootstrap_data=cGxhbnRlZA!!", demo().display());
+    for command in ["validate", "validate -json", "plan --sandbox s.json"] {
+        let outcome = bench.run(&format!("{command} {line}"));
+        assert_eq!(outcome.code, 1, "{command}");
+        let all = outcome.out + &outcome.err;
+        assert!(all.contains("bootstrap_data") && !all.contains("cGxhbnRlZA"), "{command}: {all}");
+    }
+}

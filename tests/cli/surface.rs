@@ -1,0 +1,125 @@
+//! Help, spellings, exit codes, streams.
+
+use std::{io::Read, process::Stdio};
+
+use super::{Bench, Outcome};
+
+const COMMANDS: [&str; 7] = ["validate", "plan", "apply", "destroy", "outputs", "schema", "version"];
+
+#[test]
+fn every_command_has_help_with_examples() {
+    let bench = Bench::new();
+    for command in COMMANDS {
+        for line in [format!("{command} --help"), format!("help {command}"), format!("{command} -help")] {
+            let help = bench.run(&line).ok();
+            assert!(help.contains("Usage: machinepool"), "{line}: {help}");
+            assert!(
+                command == "version" || help.contains(&format!("Examples:\n  machinepool {command} ")),
+                "{line}"
+            );
+        }
+    }
+    let help = bench.run("--help").ok();
+    assert!(COMMANDS.iter().all(|command| help.contains(&format!("\n  {command} "))), "{help}");
+}
+
+#[test]
+fn version_names_the_program() {
+    let bench = Bench::new();
+    let expected = concat!("machinepool ", env!("CARGO_PKG_VERSION"), "\n");
+    for line in ["version", "--version", "-version", "-V", "-no-color version", "version -chdir=."] {
+        assert_eq!(bench.run(line).ok(), expected, "{line}");
+    }
+}
+
+#[test]
+fn errors_of_usage_exit_with_1_and_tell_the_story_first() {
+    let bench = Bench::new();
+    for (line, part) in [
+        ("", "Error: No command given\n\n"),
+        ("aply", "Error: Unrecognized subcommand 'aply'\n\n"),
+        ("plan -fromat=json", "Error: Unexpected argument '--fromat' found\n\n"),
+        ("plan x.tfplan", "Error: Unexpected argument 'x.tfplan' found\n\n"),
+        ("plan -var-file", "--var-file"),
+        ("plan --format yaml", "Error: Invalid value 'yaml' for '--format"),
+        ("apply --timeout 5", "--timeout"),
+        ("apply --timeout 0s -auto-approve", "--timeout"),
+        ("apply -lock-timeout=soon", "--lock-timeout"),
+        ("apply -input=maybe", "--input"),
+        ("apply -refresh-only --wait", "--wait"),
+        ("schema tables", "tables"),
+        ("schema inputs --format markdown", "Error: Only the variables"),
+        ("-chdir=no-such-directory version", "Error: Cannot work in the directory no-such-directory\n\n"),
+    ] {
+        let outcome = bench.run(line).fails(part);
+        assert!(outcome.err.starts_with("Error: "), "{line}: {}", outcome.err);
+    }
+}
+
+#[test]
+fn a_suggestion_for_a_misspelt_option() {
+    let outcome = Bench::new().run("plan -detailed-exitcod").fails("--detailed-exitcode");
+    assert!(outcome.err.contains("a similar argument exists"), "{}", outcome.err);
+}
+
+#[test]
+fn schemas_are_json_and_variables_a_table() {
+    let bench = Bench::new();
+    for line in ["schema", "schema inputs", "schema outputs", "schema variables --format json"] {
+        let schema: serde_json::Value = serde_json::from_str(&bench.run(line).ok()).unwrap();
+        assert!(schema.is_object(), "{line}");
+    }
+    assert_eq!(bench.run("schema").ok(), bench.run("schema inputs -format=json").ok());
+    let table = bench.run("schema variables").ok();
+    assert!(table.starts_with('|') && table.ends_with("|\n"), "{table}");
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let bench = Bench::new();
+    for line in ["--help", "schema inputs", "version"] {
+        let mut child = bench
+            .command(line.split_whitespace())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        drop(child.stdout.take());
+        let mut err = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut err).unwrap();
+        assert_eq!((child.wait().unwrap().code(), err.as_str()), (Some(0), ""), "{line}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_an_error() {
+    let bench = Bench::new();
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let output = bench.command(["version"]).stdout(full).output().unwrap();
+    Outcome::of(&output).fails("Error: Cannot write to standard output\n\n");
+}
+
+#[test]
+fn no_colour_where_there_is_no_terminal() {
+    let bench = Bench::new();
+    for line in ["plan", "plan -no-color", "--help"] {
+        let outcome = bench.run(line);
+        assert!(!outcome.out.contains('\u{1b}') && !outcome.err.contains('\u{1b}'), "{line}");
+    }
+}
+
+#[test]
+fn nothing_is_written_without_a_yes() {
+    let bench = Bench::new();
+    for (line, why) in [
+        ("apply -var a=1", "there is no terminal to ask on"),
+        ("destroy -var a=1", "there is no terminal to ask on"),
+        ("apply -input=false -var a=1", "-input=false forbids to ask"),
+        ("apply -auto-approve=false -var a=1", "there is no terminal to ask on"),
+    ] {
+        let outcome = bench.run(&format!("{line} --sandbox s.json")).fails(why);
+        assert!(outcome.err.contains("-auto-approve"), "{line}: {}", outcome.err);
+        assert!(!bench.path("s.json").exists(), "{line}");
+    }
+}
