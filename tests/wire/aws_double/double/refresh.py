@@ -86,10 +86,11 @@ class Refresh:
         high, low = self.preferences["MaxHealthyPercentage"], self.preferences["MinHealthyPercentage"]
         if high > 100:
             batch = ready[: max(1, group.desired_capacity * (high - 100) // 100)]
-            self.surplus = len(batch)
+            # Members in standby do not count towards the capacity: nobody has to come for them to go.
+            self.surplus = len([member for member in batch if member.lifecycle_state in LIVE])
             before = len(group.active_instances())
             group.reconcile()
-            if len(group.active_instances()) < before + len(batch):
+            if len(group.active_instances()) < before + self.surplus:
                 self.reason = "The replacements could not be launched."
                 return
             self.reason, self.leaving = None, batch

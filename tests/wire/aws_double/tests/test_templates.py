@@ -150,7 +150,7 @@ class Images(DoubleTest):
 
     def test_they_are_found_as_the_program_asks_for_them(self):
         wanted = {"architecture": "x86_64", "state": "available"}
-        self.assertEqual(self.names(name="capa-ami-ubuntu-24.04-?1.34.1-*", **wanted), [])
-        self.assertEqual(self.names(name="capa-ami-ubuntu-24.04-?1.31.4-*", **wanted), [])
-        self.assertEqual(self.names(name="capa-ami-ubuntu-24.04-1.34.1-*", **wanted), ["a1", "a2"])
-        self.assertEqual(self.names(name="capa-ami-ubuntu-24.04-1.31.4-*", **wanted), ["b1"])
+        self.assertEqual(self.names(name="capa-ami-ubuntu-24.04-?1.34.1-*", **wanted), ["a1", "a2"])
+        self.assertEqual(self.names(name="capa-ami-ubuntu-24.04-?1.31.4-*", **wanted), ["b1"])
+        self.assertEqual(self.names(name="capa-ami-ubuntu-24.04-1.34.1-*", **wanted), [])
+        self.assertEqual(self.names(name="capa-ami-ubuntu-24.04-?1.34.1-*", architecture="arm64"), ["a3"])
