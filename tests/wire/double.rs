@@ -29,7 +29,8 @@ impl Double {
             let started = Self::start();
             if let Err(why) = &started {
                 // Not `eprintln!`: the test harness would keep that to itself.
-                let _ = writeln!(stderr(), "\nSKIPPED: the tests against AWS over the wire did not run: {why}\n");
+                let _ =
+                    writeln!(stderr(), "\nSKIPPED: the tests against AWS over the wire did not run: {why}\n");
             }
             started
         });

@@ -43,7 +43,8 @@ impl Pool {
     }
 
     pub(crate) async fn machines(&self) -> Vec<Instance> {
-        let filter = Filter::builder().name("tag:aws:autoscaling:groupName").values(&self.names.group).build();
+        let filter =
+            Filter::builder().name("tag:aws:autoscaling:groupName").values(&self.names.group).build();
         let answer = self.hand.ec2.describe_instances().filters(filter).send().await.unwrap();
         answer.reservations().iter().flat_map(|r| r.instances().to_vec()).collect()
     }
@@ -85,7 +86,8 @@ impl Pool {
     }
 
     pub(crate) async fn find_object(&self) -> Option<HeadObjectOutput> {
-        let request = self.hand.s3.head_object().bucket(&self.surroundings.bucket).key(&self.names.object_key);
+        let request =
+            self.hand.s3.head_object().bucket(&self.surroundings.bucket).key(&self.names.object_key);
         request.checksum_mode(aws_sdk_s3::types::ChecksumMode::Enabled).send().await.ok()
     }
 

@@ -7,9 +7,11 @@
 // The SDK's full type paths would hide what is read from them.
 #![allow(clippy::redundant_closure_for_method_calls)]
 
+mod budgets;
 mod calls;
 mod destroy;
 mod double;
+mod drift;
 mod harness;
 mod inputs;
 mod lifecycle;

@@ -7,10 +7,12 @@ All are POST with a JSON object that names the caller: `{"key": "<access key id>
 - `settings` (`group`, then any of `groups.DEFAULTS`): how the caller's group of that name behaves
 - `state` (`instance`, `state`): EC2's state of an instance
 - `refresh` (`group`, `steps` or `status` and `reason`): moves the newest refresh on, or ends it
-- `forget` (`group`): the group is gone at once, its instances stay
+- `publish` (`like`, `image`, `name`, `created`): one more image like another one, newer
 """
 
+import copy
 import json
+from datetime import datetime
 
 from moto.autoscaling.models import autoscaling_backends
 
@@ -87,9 +89,13 @@ def refresh(recorder, asked):
         return {"id": newest.id, "status": newest.status}
 
 
-def forget(recorder, asked):
+def publish(recorder, asked):
     with recorder.world:
-        backend_of(asked).autoscaling_groups.pop(asked["group"])
+        amis = backend_of(asked).ec2_backend.amis
+        image = copy.copy(amis[asked["like"]])
+        image.id, image.name = asked["image"], asked["name"]
+        image.creation_date = datetime.fromisoformat(asked["created"])
+        amis[image.id] = image
     return {}
 
 
@@ -102,5 +108,5 @@ ENDPOINTS = {
     "settings": settings,
     "state": state,
     "refresh": refresh,
-    "forget": forget,
+    "publish": publish,
 }
