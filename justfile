@@ -6,7 +6,7 @@ lean := "--locked --no-default-features"
 _list:
     @just --list
 
-# Everything that must hold before a change goes in; the same as CI, without AWS.
+# What must hold before a change goes in, without the AWS adapter; CI runs .ci/run.
 check: && test docs
     cargo fmt --check
     cargo clippy {{lean}} --all-targets -- -D warnings

@@ -49,11 +49,14 @@ impl Approval {
         if self == Self::Given {
             return Ok(());
         }
-        ui.say(view::confirmation(purpose));
+        ui.ask(view::confirmation(purpose));
         let answer = tokio::select! {
             answer = line_from_terminal() => answer,
             () = interrupt.raised() => None,
         };
+        if answer.is_some() {
+            ui.answered();
+        }
         match answer.as_deref().map(str::trim) {
             Some("yes") => Ok(()),
             _ => Err(Failure::new(Kind::Refused, "Not approved", "Nothing was changed.")),

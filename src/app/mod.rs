@@ -3,13 +3,13 @@
 mod account;
 mod ask;
 mod console;
+mod furnish;
 mod inspect;
 mod load;
 mod modify;
 mod offline;
 mod session;
 mod signals;
-mod standin;
 mod ui;
 
 use crate::{

@@ -11,7 +11,7 @@ use crate::{
     contract::request::Scope,
     engine,
     error::Failure,
-    model::plan::Plan,
+    model::plan::{Counts, Plan},
     view::{self, Purpose, Subject},
 };
 
@@ -25,7 +25,9 @@ pub(super) fn apply(session: &Session<'_>, args: &ApplyArgs) -> Result<u8, Failu
         let context = run.context(args.timeout);
         let mut applied = engine::apply(&context, &request, &planned).await?;
         if args.wait {
-            engine::await_roll(&context, &request.scope).await?;
+            engine::await_roll(&context, &request.scope)
+                .await
+                .map_err(|failure| after_changes(failure, applied.counts))?;
             applied.outputs = run.reading(engine::outputs(run.account.cloud(), &request.scope)).await?;
         }
         inspect::applied(run.ui, applied.counts, &applied.outputs);
@@ -44,6 +46,21 @@ pub(super) fn destroy(session: &Session<'_>, args: &DestroyArgs) -> Result<u8, F
         run.ui.result(&view::destroy_complete(counts));
         Ok(0)
     })
+}
+
+/// A wait that failed says what was done before it.
+fn after_changes(mut failure: Failure, counts: Counts) -> Failure {
+    let done = format!(
+        "Everything else is done: {} added, {} changed, {} destroyed.",
+        counts.add, counts.change, counts.destroy
+    );
+    if let Some(last) = failure.diagnostics.last_mut() {
+        if !last.detail.is_empty() {
+            last.detail.push_str("\n\n");
+        }
+        last.detail.push_str(&done);
+    }
+    failure
 }
 
 /// Shows the plan, which here is no result, and asks if there is something to approve.

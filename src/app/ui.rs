@@ -40,7 +40,10 @@ pub struct Ui {
     err: Stream,
     asks: bool,
     rewrites: bool,
+    /// Whether a line that the next text overwrites is on the screen.
     live: Cell<bool>,
+    /// Whether a question without its line end is.
+    asked: Cell<bool>,
 }
 
 /// What the command line says about how to show things.
@@ -72,6 +75,7 @@ impl Ui {
             asks: io::stdin().is_terminal() && err_terminal,
             rewrites: err_terminal && !dumb,
             live: Cell::new(false),
+            asked: Cell::new(false),
         }
     }
 
@@ -97,26 +101,40 @@ impl Ui {
 
     /// Prints a result.
     pub fn result(&self, text: &str) {
-        self.clear_live();
+        self.begin_line();
         self.out.write(text);
     }
 
     /// Says something beside the results.
     pub fn say(&self, text: &str) {
-        self.clear_live();
+        self.begin_line();
         self.err.write(text);
+    }
+
+    /// Shows a question; its answer stands on the same line.
+    pub fn ask(&self, question: &str) {
+        self.say(question);
+        self.asked.set(true);
+    }
+
+    /// An answer has ended the line.
+    pub fn answered(&self) {
+        self.asked.set(false);
     }
 
     /// Shows a line that the next text overwrites; only where [`Self::is_live`].
     pub fn show_live(&self, line: &str) {
-        self.clear_live();
+        self.begin_line();
         self.err.write(line);
         self.live.set(true);
     }
 
-    fn clear_live(&self) {
+    fn begin_line(&self) {
         if self.live.replace(false) {
             self.err.write("\r\u{1b}[2K");
+        }
+        if self.asked.replace(false) {
+            self.err.write("\n");
         }
     }
 
@@ -132,7 +150,7 @@ impl Ui {
 
     /// Whether all results were written; a reader that went away counts as having read enough.
     pub fn finish(&self) -> Result<(), Failure> {
-        self.clear_live();
+        self.begin_line();
         match self.out.failed.take() {
             Some(error) if error.kind() != ErrorKind::BrokenPipe => {
                 Err(Failure::new(Kind::Local, "Cannot write to standard output", error.to_string()))
@@ -189,6 +207,7 @@ pub(super) mod tests {
             asks: terminal,
             rewrites: terminal,
             live: Cell::new(false),
+            asked: Cell::new(false),
         };
         (ui, err)
     }
@@ -214,6 +233,17 @@ pub(super) mod tests {
         let (ui, err) = on_paper(false);
         ui.tell(&[Diagnostic::error("a", "b"), Diagnostic::warning("c", "")]);
         assert_eq!(err.text(), "Error: a\n\nb\n\nWarning: c\n");
+    }
+
+    #[test]
+    fn a_question_without_an_answer_does_not_run_into_what_follows() {
+        let (ui, err) = on_paper(true);
+        ui.ask("go on? ");
+        ui.say("stopping\n");
+        ui.ask("go on? ");
+        ui.answered();
+        ui.say("going on\n");
+        assert_eq!(err.text(), "go on? \nstopping\ngo on? going on\n");
     }
 
     #[test]

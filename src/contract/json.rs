@@ -242,4 +242,4 @@ impl<'a> Builder<'a> {
 
 #[cfg(test)]
 #[path = "json_tests.rs"]
-mod tests;
+pub(crate) mod tests;

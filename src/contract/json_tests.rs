@@ -34,7 +34,7 @@ fn malformed_texts_are_refused_with_a_position() {
         (b"{'a':1}", "key must be a string", Some((1, 2))),
         (b"{\"a\":01}", "invalid number", Some((1, 7))),
         (b"{\"a\":NaN}", "expected value", Some((1, 6))),
-        (b"{\"a\":\"\x01\"}", "control character", Some((1, 7))),
+        (b"{\"a\":\"\x01\"}", "control character", Some((1, 6))),
         (b"\xef\xbb\xbf{}", "byte order mark", None),
         (b"\xff\xfe{\x00", "not UTF-8", Some((1, 1))),
         (b"{\"a\":\n\"x\xff\"}", "not UTF-8", Some((2, 3))),

@@ -14,7 +14,7 @@ use super::{
 use crate::contract::{
     payload::Payload,
     problem::{Diagnostic, Problems},
-    request::{Autoscaler, Autoscaling, BootstrapFormat, Request, Tags},
+    request::{Autoscaler, Autoscaling, BootstrapFormat, IDENTITY_TAGS, Request, Tags},
 };
 
 /// Everything a pool should be.
@@ -106,6 +106,7 @@ pub fn check(request: &Request) -> Result<(), Problems> {
         problems.extend(found);
     }
     problems.extend(zones::asked_for(request).err());
+    problems.extend(too_many_object_tags(request));
     if image::query(request).is_none() {
         problems.push(image::no_version());
     }
@@ -149,13 +150,35 @@ pub fn desired(
     })
 }
 
-/// `additional_tags`, then the cluster's ownership tag, then `captf_tags`; later wins.
+/// `additional_tags`, then the cluster's ownership tag, then those of [`own_tags`]; later wins.
 fn tags(request: &Request) -> Tags {
     let mut tags = request.additional_tags.clone();
     let cluster = format!("kubernetes.io/cluster/{}", request.exports.kubernetes_cluster_id);
     tags.insert(cluster, "owned".to_owned());
+    tags.extend(own_tags(request));
+    tags
+}
+
+/// `captf_tags`, with the identity filled in where they leave it out: without it, the next run would
+/// take the pool for somebody else's.
+fn own_tags(request: &Request) -> Tags {
+    let mut tags = request.scope.identity.clone();
     tags.extend(request.captf_tags.clone());
     tags
+}
+
+fn too_many_object_tags(request: &Request) -> Option<Diagnostic> {
+    let count = own_tags(request).len();
+    (count > OBJECT_TAGS).then(|| {
+        Diagnostic::error(
+            "Too many captf_tags for the bootstrap object",
+            format!(
+                "With the tags that say whose the object is ({}) there are {count}, and S3 allows \
+                 {OBJECT_TAGS} on an object. Send those four in captf_tags, or fewer others.",
+                IDENTITY_TAGS.join(", ")
+            ),
+        )
+    })
 }
 
 fn object(request: &Request, names: &Names) -> DesiredObject {
@@ -164,7 +187,7 @@ fn object(request: &Request, names: &Names) -> DesiredObject {
         key: names.object_key.clone(),
         sha256: request.bootstrap_data.sha256(),
         body: request.bootstrap_data.clone(),
-        tags: request.captf_tags.clone(),
+        tags: own_tags(request),
     }
 }
 
@@ -178,7 +201,10 @@ fn template(
     let mut template_tags = tags(request);
     template_tags.extend(records::key_tags(key));
     template_tags.insert(records::BUCKET.to_owned(), request.exports.bootstrap_bucket.to_string());
-    template_tags.insert(records::ZONES.to_owned(), zones.record.clone());
+    // A second copy, for when the group is deleted by hand; the record that counts is the group's.
+    if template_tags.len() < RESOURCE_TAGS {
+        template_tags.insert(records::ZONES.to_owned(), zones.record.clone());
+    }
     Ok(DesiredTemplate {
         name: names.template(key),
         description: format!("MachinePool {}/{}", request.scope.namespace, request.scope.name)
@@ -189,6 +215,12 @@ fn template(
         tags: template_tags,
     })
 }
+
+/// AWS's limit on the tags of one resource.
+const RESOURCE_TAGS: usize = 50;
+
+/// S3's limit on the tags of one object.
+const OBJECT_TAGS: usize = 10;
 
 /// EC2's limit on a template version's description.
 const DESCRIPTION_CHARS: usize = 255;
@@ -353,6 +385,29 @@ mod tests {
         assert_eq!(desired.template.data.tags["network-interface"]["Name"], "mine");
         assert_eq!(desired.object.tags.len(), 6);
         assert_eq!(desired.template.tags[records::BUCKET], "demo-bootstrap");
+    }
+
+    #[test]
+    fn the_identity_is_always_among_the_tags() {
+        let desired = of(|r| r.captf_tags = testing::tags(&[("captf.io/managed-by", "captf")])).unwrap();
+        for tags in [&desired.object.tags, &desired.group.tags, &desired.template.tags] {
+            assert!(crate::model::ownership::is_ours(&desired.identity, tags));
+            assert_eq!(tags["captf.io/name"], "demo-pool-0");
+        }
+        let problems = of(|r| r.captf_tags = (0..7).map(|i| (format!("t{i}"), String::new())).collect());
+        assert!(problems.unwrap_err().0[0].detail.contains("there are 11"));
+    }
+
+    #[test]
+    fn no_resource_gets_more_tags_than_aws_allows() {
+        let desired = of(|r| {
+            r.additional_tags = (0..40).map(|i| (format!("tag-{i}"), String::new())).collect();
+        })
+        .unwrap();
+        assert_eq!(desired.template.tags.len(), 50);
+        assert!(!desired.template.tags.contains_key(records::ZONES));
+        // The roll mark comes on top.
+        assert_eq!(desired.group.tags.len() + 1, 49);
     }
 
     #[test]

@@ -19,7 +19,7 @@ pub fn note_of(event: &Event, style: Style) -> String {
             format!("{} {} {took}\n", style.paint(Tone::Good, "Done:"), text::line(what))
         }
         Event::Waiting { what, waited } => {
-            format!("{} {}\n", style.paint(Tone::Faint, "Still waiting:"), waiting(what, *waited))
+            format!("{}\n", waiting(what, *waited))
         }
         Event::Warning(warning) => diagnostic(warning, style),
     }
@@ -27,11 +27,11 @@ pub fn note_of(event: &Event, style: Style) -> String {
 
 /// The one line that a terminal keeps rewriting while something is waited for; no line end.
 pub fn live(what: &str, waited: Duration, style: Style) -> String {
-    text::fit(&format!("Waiting: {}", waiting(what, waited)), style.width.saturating_sub(1))
+    text::fit(&waiting(what, waited), style.width.saturating_sub(1))
 }
 
 fn waiting(what: &str, waited: Duration) -> String {
-    format!("{} ({})", text::line(what), human(waited))
+    format!("Waiting ({}): {}", human(waited), text::line(what))
 }
 
 #[cfg(test)]
@@ -54,7 +54,7 @@ mod tests {
         insta::assert_snapshot!(shown, @r"
         Creating launch template captf-x ...
         Done: creating launch template captf-x (0.4s)
-        Still waiting: 3 of 5 members are left (1m15s)
+        Waiting (1m15s): 3 of 5 members are left
         Warning: Old versions stay
 
         AccessDenied: no

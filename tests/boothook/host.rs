@@ -99,13 +99,13 @@ impl Host {
     /// From now on the AWS CLI copies these bytes.
     pub(crate) fn serve(&self, payload: &[u8]) {
         fs::write(self.dir.path().join("payload"), payload).unwrap();
-        self.cli("cat @/payload >\"$destination\"");
+        self.cli("echo Completed 1 file; cat @/payload >\"$destination\"");
     }
 
-    /// From now on the AWS CLI fails this often, each time leaving half a file, before it works.
+    /// From now on the AWS CLI fails this often, each time leaving half a file (of a name of its own), before it works.
     pub(crate) fn fail(&self, times: usize) {
         self.cli(&format!(
-            "[ $(wc -l <@/calls) -gt {times} ] || {{ echo half >\"$destination\"; echo denied >&2; exit 1; }}\n\
+            "[ $(wc -l <@/calls) -gt {times} ] || {{ echo half >\"$destination.$$\"; echo denied >&2; exit 1; }}\n\
              cat @/payload >\"$destination\""
         ));
     }
@@ -198,12 +198,12 @@ impl Host {
 
     /// Boots with these labels as this instance.
     pub(crate) fn boot(&self, labels: &[(&str, &str)], instance: &str) -> Boot {
-        Boot::of(self.command(&script(labels), Some(instance)).output().unwrap())
+        Boot::of(&self.command(&script(labels), Some(instance)).output().unwrap())
     }
 
     /// Boots with these labels where cloud-init sets no `INSTANCE_ID`.
     pub(crate) fn boot_unnamed(&self, labels: &[(&str, &str)]) -> Boot {
-        Boot::of(self.command(&script(labels), None).output().unwrap())
+        Boot::of(&self.command(&script(labels), None).output().unwrap())
     }
 }
 
@@ -227,7 +227,7 @@ pub(crate) struct Boot {
 
 impl Boot {
     /// Judges nothing but that no secret was said.
-    pub(crate) fn of(output: Output) -> Self {
+    pub(crate) fn of(output: &Output) -> Self {
         let mut said = String::from_utf8_lossy(&output.stdout).into_owned();
         said.push_str(&String::from_utf8_lossy(&output.stderr));
         eprintln!("{said}");

@@ -9,7 +9,10 @@ use aws_config::{
 };
 
 use super::http::LazyTls;
-use crate::cloud::{CloudError, ErrorKind};
+use crate::{
+    cloud::{CloudError, ErrorKind},
+    contract::ids,
+};
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 const READ_TIMEOUT: Duration = Duration::from_secs(30);
@@ -23,11 +26,21 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(20);
 /// The SDK's default chain with our region, retries and HTTP client.
 pub(super) async fn sdk_config(region: Option<&str>) -> Result<SdkConfig, CloudError> {
     let region = match region {
-        Some(region) => Region::new(region.to_owned()),
-        None => environment_region().await.ok_or_else(no_region)?,
+        Some(region) => region.to_owned(),
+        None => environment_region().await.ok_or_else(|| {
+            region_error(
+                "none is set, and the cluster's exports give none. Set AWS_REGION, or `region` in the profile \
+                 that AWS_PROFILE names"
+                    .to_owned(),
+            )
+        })?,
     };
+    // Nothing answers under a wrong name, and to find that out takes all the retries.
+    if let Err(malformed) = region.parse::<ids::Region>() {
+        return Err(region_error(format!("{region:?} {malformed}")));
+    }
     let mut loader = aws_config::defaults(BehaviorVersion::latest())
-        .region(region)
+        .region(Region::new(region))
         .http_client(LazyTls::new())
         .timeout_config(
             TimeoutConfig::builder().connect_timeout(CONNECT_TIMEOUT).read_timeout(READ_TIMEOUT).build(),
@@ -50,24 +63,23 @@ pub(super) async fn sdk_config(region: Option<&str>) -> Result<SdkConfig, CloudE
 
 /// Variables, then the profile. Not the instance metadata service: off EC2 it takes seconds to find
 /// out that there is none, and the machine's own region need not be the pool's.
-async fn environment_region() -> Option<Region> {
+async fn environment_region() -> Option<String> {
     RegionProviderChain::first_try(EnvironmentVariableRegionProvider::new())
         .or_else(ProfileFileRegionProvider::new())
         .region()
         .await
-        .filter(|region| !region.as_ref().is_empty())
+        .map(|region| region.to_string())
+        .filter(|region| !region.is_empty())
 }
 
-fn no_region() -> CloudError {
+fn region_error(message: String) -> CloudError {
     CloudError {
         operation: "looking up the region",
         resource: "the pool".to_owned(),
-        region: "an unknown region".to_owned(),
+        region: "the environment".to_owned(),
         kind: ErrorKind::Validation,
         code: String::new(),
-        message: "no region is known: the cluster's exports give none. Set AWS_REGION, or `region` in the \
-                  profile that AWS_PROFILE names"
-            .to_owned(),
+        message,
         request_id: None,
     }
 }

@@ -54,7 +54,9 @@ impl Asked<'_> {
         let bucket_region = response.and_then(|response| response.headers().get("x-amz-bucket-region"));
         let bucket_region = bucket_region.filter(|region| !region.is_empty()).map(str::to_owned);
         let status = response.map(|response| response.status().as_u16());
-        let mut failure = Failure { error: self.error(error, status), status, bucket_region };
+        let request_id = error.request_id().map(str::to_owned);
+        let error = CloudError { request_id, ..self.error(error, status) };
+        let mut failure = Failure { error, status, bucket_region };
         if let (ErrorKind::WrongRegion, Some(region)) = (failure.error.kind, &failure.bucket_region) {
             let _ = write!(failure.error.message, " (the bucket is in {region})");
         }
@@ -70,12 +72,15 @@ impl Asked<'_> {
             (SdkError::ServiceError(service), Some(status)) => {
                 let meta = service.err().meta();
                 let (code, message) = (meta.code().unwrap_or_default(), meta.message().unwrap_or_default());
-                let request_id = error.request_id().or_else(|| meta.request_id()).map(str::to_owned);
-                CloudError { request_id, ..self.answered(status, code, message) }
+                self.answered(status, code, message)
             }
             (_, Some(status)) => {
-                let request_id = error.request_id().map(str::to_owned);
-                CloudError { request_id, ..self.answered(status, "", "") }
+                let kind = match kind_of_status(status) {
+                    // Cut off, or not from AWS at all; whether it took effect is not known.
+                    ErrorKind::Other => ErrorKind::Network,
+                    kind => kind,
+                };
+                self.failed(kind, format!("the answer (HTTP status {status}) cannot be read"))
             }
             (_, None) => self.unanswered(error),
         }
@@ -126,17 +131,17 @@ fn kind_of_status(status: u16) -> ErrorKind {
 fn credentials_message(error: &CredentialsError) -> String {
     const HOW: &str = "give the pod an IAM role (IRSA or EKS Pod Identity), or set AWS_PROFILE, or \
                        AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY";
-    match error {
-        CredentialsError::CredentialsNotLoaded(_) => format!("no AWS credentials were found: {HOW}"),
-        CredentialsError::ProviderTimedOut(timeout) => format!(
-            "no AWS credentials within {} s: what gives them does not answer; or {HOW}",
-            timeout.timeout_duration().as_secs()
-        ),
+    let what = match error {
+        CredentialsError::CredentialsNotLoaded(_) => "no AWS credentials were found".to_owned(),
+        CredentialsError::ProviderTimedOut(timeout) => {
+            format!("no AWS credentials within {} s", timeout.timeout_duration().as_secs())
+        }
         CredentialsError::InvalidConfiguration(_) => {
             format!("the configuration of AWS credentials is not valid: {}", causes(error))
         }
         _ => format!("AWS credentials could not be fetched: {}", causes(error)),
-    }
+    };
+    format!("{}; {HOW}", what.trim_end_matches('.'))
 }
 
 fn find_cause<'a, T: Error + 'static>(error: &'a (dyn Error + 'static)) -> Option<&'a T> {

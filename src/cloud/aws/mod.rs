@@ -1,5 +1,5 @@
-//! AWS itself, through its SDK. Every call passes [`Aws::call`]; every SDK value becomes one of ours
-//! in [`convert`]; every SDK error becomes a [`CloudError`] in [`errors`].
+//! AWS itself, through its SDK. Every call passes `Aws::attempt`; every SDK value becomes one of ours in
+//! `convert`; every SDK error becomes a [`CloudError`] in `errors`.
 
 // The trait fixes the error's type, and a failed call costs more than the copy of a few words.
 #![allow(clippy::result_large_err)]
@@ -47,7 +47,7 @@ impl Aws {
     /// the profile decides.
     ///
     /// # Errors
-    /// [`ErrorKind::Validation`] if no region is known.
+    /// [`ErrorKind::Validation`] if no region is known, or what is given is none.
     pub async fn connect(region: Option<&str>) -> Result<Self, CloudError> {
         Ok(Self::from_config(connect::sdk_config(region).await?))
     }

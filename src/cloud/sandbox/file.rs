@@ -130,9 +130,15 @@ impl Store {
         }
     }
 
-    fn write_beside(&self, text: &str) -> io::Result<PathBuf> {
+    /// A name in the same directory that nobody else uses at the same time.
+    pub(super) fn temporary(&self) -> PathBuf {
         let name = self.path.file_name().unwrap_or_default().to_string_lossy();
-        let temporary = self.path.with_file_name(format!(".{name}.{}.tmp", std::process::id()));
+        let (process, thread) = (std::process::id(), std::thread::current().id());
+        self.path.with_file_name(format!(".{name}.{process}.{thread:?}.tmp"))
+    }
+
+    fn write_beside(&self, text: &str) -> io::Result<PathBuf> {
+        let temporary = self.temporary();
         let written = OpenOptions::new()
             .write(true)
             .create(true)

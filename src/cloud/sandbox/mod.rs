@@ -208,13 +208,15 @@ impl Sandbox {
     }
 }
 
+/// Does one write.
 fn perform_on(world: &mut World, write: &Write, now: Timestamp) -> Result<Answer, Fault> {
-    match write {
+    let done = match write {
         Write::CreateTemplate { name, description, data, tags } => {
-            world.create_template(name, description, data, tags, now).map(|id| Answer::Template { id })
+            let id = world.create_template(name, description, data, tags, now)?;
+            return Ok(Answer::Template { id });
         }
         Write::CreateTemplateVersion { template_id, description, data } => {
-            world.create_version(template_id, description, data, now).map(Answer::Version)
+            return world.create_version(template_id, description, data, now).map(Answer::Version);
         }
         Write::StartRefresh { group, warmup_seconds } => {
             let options = RefreshOptions {
@@ -223,14 +225,8 @@ fn perform_on(world: &mut World, write: &Write, now: Timestamp) -> Result<Answer
                 replace_protected: true,
                 desired: None,
             };
-            world.start_refresh(group, options, now).map(Answer::Refresh)
+            return world.start_refresh(group, options, now).map(Answer::Refresh);
         }
-        other => write_without_answer(other, world, now).map(|()| Answer::Done),
-    }
-}
-
-fn write_without_answer(write: &Write, world: &mut World, now: Timestamp) -> Result<(), Fault> {
-    match write {
         Write::PutObject { bucket, key, body, tags } => world.put_object(bucket, key, body, tags),
         Write::DeleteObject { bucket, key } => world.delete_object(bucket, key),
         Write::SetDefaultVersion { template_id, version } => world.set_default_version(template_id, *version),
@@ -253,11 +249,8 @@ fn write_without_answer(write: &Write, world: &mut World, now: Timestamp) -> Res
         Write::DeleteScheduledAction { group, name } => world.delete_scheduled_action(group, name),
         Write::DeleteWarmPool { group } => world.delete_warm_pool(group),
         Write::DeleteGroup { group, force } => world.delete_group(group, *force, now),
-        // The three that answer something are not passed on to here.
-        Write::CreateTemplate { .. } | Write::CreateTemplateVersion { .. } | Write::StartRefresh { .. } => {
-            Ok(())
-        }
-    }
+    };
+    done.map(|()| Answer::Done)
 }
 
 fn group_label(name: &str) -> String {

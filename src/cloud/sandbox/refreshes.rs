@@ -244,6 +244,8 @@ impl World {
         if !refresh.left.is_empty() {
             refresh.batch = refresh.left.iter().take(size).cloned().collect();
             refresh.batch_began = at;
+            // With the desired capacity lowered meanwhile, no launch follows that would wake the group.
+            group.wake(at.plus(REACTION));
             return;
         }
         refresh.end("Successful", None, at);

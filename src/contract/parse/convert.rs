@@ -26,6 +26,9 @@ pub(super) fn text_like(
     wanted: &str,
     check: impl FnOnce(&str) -> bool,
 ) -> Result<String, Fault> {
+    if matches!(json, Json::Null | Json::Array(_) | Json::Object(_)) {
+        return Err(Fault::unlike(json, wanted));
+    }
     text(json).and_then(|text| if check(&text) { Ok(text) } else { Err(Fault::unlike(json, wanted)) })
 }
 

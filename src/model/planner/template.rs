@@ -80,7 +80,11 @@ fn update(view: &View<'_>, existing: &Template, draft: &mut Draft) -> u64 {
     let version = if changed.is_empty() { existing.latest_version } else { existing.latest_version + 1 };
 
     let set = diff::tags_to_set(&existing.tags, &wanted.tags);
-    let remove = diff::tags_to_remove(&existing.tags, &wanted.tags, live);
+    let mut remove = diff::tags_to_remove(&existing.tags, &wanted.tags, live);
+    // The copy of the zone record makes room for the user's tags.
+    if existing.tags.contains_key(records::ZONES) && !wanted.tags.contains_key(records::ZONES) {
+        remove.insert(records::ZONES.to_owned());
+    }
     let mut fields = Fields::default();
     fields.value("default_version", Some(existing.default_version), version);
     fields.tags("tags", &existing.tags, &set, &remove);

@@ -603,6 +603,18 @@ fn a_tag_no_longer_wanted_goes_before_the_new_version_comes() {
 }
 
 #[test]
+fn the_copied_zone_record_makes_room_for_the_users_tags() {
+    let full: Edit = |r| r.additional_tags = (0..40).map(|i| (format!("tag-{i}"), String::new())).collect();
+    let plan = plan_for(full, &settled(unchanged));
+    assert!(
+        matches!(writes(&plan)[0], Write::UntagTemplate { keys, .. } if keys.contains(records::ZONES)),
+        "{:?}",
+        writes(&plan)
+    );
+    assert!(!plan.changes.iter().any(|c| c.address == Address::InheritedZones));
+}
+
+#[test]
 fn strangers_are_refused() {
     let other = |tags: &mut crate::contract::request::Tags| {
         tags.insert("captf.io/cluster".into(), "prod".into());

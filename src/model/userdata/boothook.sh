@@ -1,14 +1,14 @@
 installed=/etc/cloud/cloud.cfg.d/99-captf-bootstrap.cfg
-# Whose bootstrap data is installed. Not in that file, whose bytes stay as they came, nor among
-# cloud-init's data, but on the same file system, so that a crash cannot reorder the two.
+# Whose it is: not in the file, whose bytes stay as they came, but on the same file system, so that
+# a crash cannot reorder the two.
 record=/etc/cloud/captf-bootstrap.instance-id
 tries=60
 
 PATH=${PATH:-/usr/sbin:/usr/bin:/sbin:/bin}:/usr/local/bin:/snap/bin
 export PATH
-failed=0 # exit status once all is done
-scratch= # the temporary file in use; its fixed name also finds what a power cut left
-child=   # the command being waited for
+failed=0
+scratch= # the temporary file in use, of a fixed name: a later boot finds what a power cut left
+child=   # the command in progress
 
 say() { printf 'captf-bootstrap: %s\n' "$1" >&2 || :; }
 die() { say "error: $1"; exit 1; }
@@ -26,7 +26,7 @@ trap 'exit 129' HUP
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
-# Runs a command so that a signal ends the wait for it.
+# Runs a command; a signal ends the wait for it.
 run() {
     "$@" &
     child=$!
@@ -36,14 +36,14 @@ run() {
     return "$status"
 }
 
-# Node labels, on every boot. These functions run where `set -e` has no effect.
+# Node labels, on every boot. `set -e` has no effect in these functions.
 
 begin='# BEGIN captf node labels'
 end='# END captf node labels'
 
-# Prints the file without our block, then the new block if there are labels. `now` is how the file
-# ends or that there is none; the block's first line keeps it, so that all of it can be undone.
-# Exit status 3: the file is to go. 4: a block or a quote is never closed.
+# Prints the file without our block, then a new block if there are labels. `now` is what is odd
+# about the file; the block's first line keeps it, so that removal restores every byte.
+# Exit status 3: remove the file. 4: a block or a quote is never closed.
 # shellcheck disable=SC2016
 kubelet_file='
 function closed(s) { return match(s, /^"([^"\\]|\\.)*"/) || match(s, /^\047[^\047]*\047/) }
@@ -55,7 +55,7 @@ END {
     if (inside) exit 4
     if (!NR) was = now
     if (labels == "" && n == 0 && was == " (no file before)") exit 3
-    # The last value of the image, with quotes and continued lines as systemd reads them.
+    # The last value outside our block; quotes and continued lines as systemd reads them.
     for (i = 1; i <= n && labels != ""; i++) {
         s = plain[i]
         if (s !~ /^[ \t]*(export[ \t]+)?KUBELET_EXTRA_ARGS[ \t]*=/) continue
@@ -167,7 +167,7 @@ instance_id() {
     printf '%s\n' "${link##*/}"
 }
 
-# Line $1 of what was fetched: enough of it to tell the kind. Never printed.
+# The beginning of line $1 of what was fetched.
 line() { head -n "$1" "$scratch" | tail -n 1 | head -c 80 | tr '\000' '?'; }
 
 id=$(instance_id)
@@ -177,8 +177,8 @@ elif [ -s "$installed" ] && [ "$(cat "$record" 2>/dev/null)" = "$id" ]; then
     exit "$failed"
 fi
 
-# What is there now is another instance's, from an AMI made of it. From here until the record is
-# written there is no file that it could be wrong about.
+# What is there came with an AMI made of another instance. It goes first: a record is only ever
+# written while there is no file that it could be wrong about.
 mkdir -p "${installed%/*}"
 rm -f "$installed" "$record"
 umask 077

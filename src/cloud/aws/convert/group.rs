@@ -187,3 +187,73 @@ pub(in crate::cloud::aws) fn activity(from: &sdk::Activity) -> Activity {
         message: filled(from.status_message()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+    use super::*;
+
+    /// A policy as AWS answers one that was put with metric and target alone.
+    fn plain() -> sdk::builders::ScalingPolicyBuilder {
+        ScalingPolicy::builder()
+            .policy_name("p")
+            .policy_type("TargetTrackingScaling")
+            .enabled(true)
+            .alarms(sdk::Alarm::builder().alarm_name("TargetTracking-p-AlarmHigh").build())
+            .target_tracking_configuration(tracking().disable_scale_in(false).build())
+    }
+
+    fn tracking() -> sdk::builders::TargetTrackingConfigurationBuilder {
+        sdk::TargetTrackingConfiguration::builder()
+            .predefined_metric_specification(metric().build())
+            .target_value(60.0)
+    }
+
+    fn metric() -> sdk::builders::PredefinedMetricSpecificationBuilder {
+        sdk::PredefinedMetricSpecification::builder()
+            .predefined_metric_type(sdk::MetricType::AsgAverageCpuUtilization)
+    }
+
+    #[test]
+    fn a_plain_policy_has_no_extras() {
+        let wanted = Some(("ASGAverageCPUUtilization".to_owned(), 60.0));
+        let read = policy(&plain().build());
+        assert_eq!(read, Policy { name: "p".into(), target_tracking: wanted, extras: BTreeMap::new() });
+    }
+
+    #[test]
+    fn every_edit_of_a_policy_shows() {
+        let labelled = tracking().predefined_metric_specification(metric().resource_label("app/x").build());
+        let cases = [
+            ("enabled", plain().enabled(false)),
+            ("cooldown", plain().cooldown(300)),
+            ("adjustment_type", plain().adjustment_type("ChangeInCapacity")),
+            ("estimated_instance_warmup", plain().estimated_instance_warmup(0)),
+            ("min_adjustment_magnitude", plain().min_adjustment_magnitude(2)),
+            ("policy_type", plain().policy_type("StepScaling")),
+            (
+                "disable_scale_in",
+                plain().target_tracking_configuration(tracking().disable_scale_in(true).build()),
+            ),
+            ("resource_label", plain().target_tracking_configuration(labelled.build())),
+        ];
+        for (name, edited) in cases {
+            let extras = policy(&edited.build()).extras;
+            assert_eq!(extras.keys().collect::<Vec<_>>(), [name]);
+        }
+    }
+
+    #[test]
+    fn a_metric_of_ones_own_is_not_target_tracking_as_we_know_it() {
+        let custom =
+            sdk::CustomizedMetricSpecification::builder().namespace("App").metric_name("Queue").build();
+        let tracking = sdk::TargetTrackingConfiguration::builder()
+            .customized_metric_specification(custom)
+            .target_value(60.0)
+            .build();
+        let read = policy(&plain().target_tracking_configuration(tracking).build());
+        assert_eq!(read.target_tracking, None);
+        assert_eq!(read.extras["customized_metric"], "App Queue");
+    }
+}

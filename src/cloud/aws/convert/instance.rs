@@ -55,3 +55,45 @@ pub(in crate::cloud::aws) fn image(from: &sdk::Image) -> Image {
         creation_date: text(from.creation_date()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+    use super::*;
+
+    fn interface(index: i32, addresses: &[(&str, bool)], ipv6: &str) -> sdk::InstanceNetworkInterface {
+        let attachment = sdk::InstanceNetworkInterfaceAttachment::builder().device_index(index).build();
+        let private = addresses.iter().map(|(address, primary)| {
+            sdk::InstancePrivateIpAddress::builder().private_ip_address(*address).primary(*primary).build()
+        });
+        sdk::InstanceNetworkInterface::builder()
+            .attachment(attachment)
+            .set_private_ip_addresses(Some(private.collect()))
+            .ipv6_addresses(sdk::InstanceIpv6Address::builder().ipv6_address(ipv6).build())
+            .build()
+    }
+
+    #[test]
+    fn addresses_are_ordered_whatever_order_they_come_in() {
+        let first = interface(0, &[("10.0.0.9", false), ("10.0.0.5", true)], "2001:db8::5");
+        let second = interface(1, &[("10.0.1.5", true)], "2001:db8::1");
+        let expected = ["10.0.0.5", "10.0.0.9", "10.0.1.5", "2001:db8::5", "2001:db8::1"];
+        for interfaces in [vec![first.clone(), second.clone()], vec![second, first]] {
+            let from = sdk::Instance::builder()
+                .instance_id("i-1")
+                .private_ip_address("10.0.0.5")
+                .set_network_interfaces(Some(interfaces))
+                .build();
+            assert_eq!(instance(&from).unwrap().addresses, expected);
+        }
+    }
+
+    #[test]
+    fn a_terminated_instance_and_a_new_state_are_read_as_they_are() {
+        let state = sdk::InstanceState::builder().name("hibernating".into()).build();
+        let read = instance(&sdk::Instance::builder().instance_id("i-1").state(state).build()).unwrap();
+        assert_eq!((read.state.as_str(), read.zone.as_str(), read.addresses.len()), ("hibernating", "", 0));
+        assert_eq!(instance(&sdk::Instance::builder().build()), None);
+    }
+}

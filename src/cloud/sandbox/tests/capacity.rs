@@ -225,7 +225,7 @@ fn at_most_twenty_activities_are_answered() {
     lab.sandbox.edit(|world| world.launch_error = Some("We currently do not have capacity".to_owned()));
     lab.perform(&set_desired(2)).unwrap();
     for _ in 0..30 {
-        lab.clock.advance(Duration::from_secs(600));
+        lab.clock.advance(Duration::from_mins(10));
     }
     assert_eq!(run(lab.sandbox.activities(GROUP)).unwrap().len(), 20);
     assert!(lab.sandbox.world().groups[GROUP].activities.len() <= 100);
@@ -292,13 +292,13 @@ fn a_long_absence_ends_like_a_close_watch() {
     let absent = Lab::new();
     let template = absent.template("pool-1");
     absent.perform(&create_group(&template, 5)).unwrap();
-    absent.clock.advance(Duration::from_secs(120));
+    absent.clock.advance(Duration::from_mins(2));
     assert_eq!(absent.group(), watched.group());
     for lab in [&watched, &absent] {
         lab.perform(&start_refresh()).unwrap();
     }
     watched.wait(600);
-    absent.clock.advance(Duration::from_secs(600));
+    absent.clock.advance(Duration::from_mins(10));
     assert_eq!(absent.group(), watched.group());
     assert_eq!(absent.instances(), watched.instances());
     assert_eq!(absent.refresh(), watched.refresh());

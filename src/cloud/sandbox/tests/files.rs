@@ -25,7 +25,7 @@ fn the_account_outlives_the_program() {
         run(sandbox.perform(&create_template("pool-1", data(&sandbox)))).unwrap();
         let template = TemplateRef::Named("pool-1".to_owned());
         run(sandbox.perform(&Write::CreateGroup(CreateGroup { template, ..new_group("", 3) }))).unwrap();
-        clock.advance(Duration::from_secs(60));
+        clock.advance(Duration::from_mins(1));
         assert_eq!(run(sandbox.group(GROUP)).unwrap().unwrap().members.len(), 3);
     }
     assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
@@ -46,7 +46,7 @@ fn a_read_that_changes_nothing_does_not_write() {
     // Formatted by hand, and so told from what the program would write.
     let text = format!(" {}", fs::read_to_string(&path).unwrap());
     fs::write(&path, &text).unwrap();
-    clock.advance(Duration::from_secs(60));
+    clock.advance(Duration::from_mins(1));
     assert_eq!(run(sandbox.group(GROUP)).unwrap(), None);
     assert_eq!(sandbox.world().subnets.len(), 3);
     assert_eq!(fs::read_to_string(&path).unwrap(), text);
@@ -117,7 +117,7 @@ fn what_could_not_be_written_did_not_happen() {
     let (sandbox, _) = open(&path);
     let text = fs::read_to_string(&path).unwrap();
     // A directory in the place of the temporary file: nothing can be written, even by root.
-    let temporary = directory.path().join(format!(".account.json.{}.tmp", std::process::id()));
+    let temporary = sandbox.store.as_ref().unwrap().temporary();
     fs::create_dir(&temporary).unwrap();
     let create = create_template("pool-1", data(&sandbox));
     let error = run(sandbox.perform(&create)).unwrap_err();
@@ -150,7 +150,7 @@ fn the_command_lines_clock_is_ahead_by_what_was_slept_and_stays_so() {
     let (sandbox, clock) = Sandbox::open_with_own_clock(&path, &seed()).unwrap();
     let before = clock.now();
     let began = std::time::Instant::now();
-    run(clock.sleep(Duration::from_secs(600)));
+    run(clock.sleep(Duration::from_mins(10)));
     assert!(began.elapsed() < Duration::from_secs(30));
     assert!(clock.now().since(before) >= Duration::from_secs(599));
     run(sandbox.group(GROUP)).unwrap();

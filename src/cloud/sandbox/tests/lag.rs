@@ -34,6 +34,16 @@ fn tags_and_bounds_are_the_old_ones_for_n_reads() {
 }
 
 #[test]
+fn another_write_makes_reads_lag_anew() {
+    let lab = Lab::with_group(1);
+    lab.sandbox.edit(|world| world.lag.groups = 2);
+    lab.perform(&set_desired(2)).unwrap();
+    assert_eq!(lab.group().desired, 1);
+    lab.perform(&set_desired(3)).unwrap();
+    assert_eq!([lab.group().desired, lab.group().desired, lab.group().desired], [1, 1, 3]);
+}
+
+#[test]
 fn a_deleting_group_stays_visible_for_n_reads() {
     let lab = Lab::with_group(0);
     lab.sandbox.edit(|world| world.lag.groups = 3);

@@ -1,5 +1,5 @@
 //! One test for each rule of AWS that the rest of the program leans on.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::result_large_err)]
 
 use std::{future::Future, rc::Rc, time::Duration};
 
@@ -16,6 +16,7 @@ mod capacity;
 mod files;
 mod groups;
 mod images;
+mod invariants;
 mod lag;
 mod objects;
 mod recorded;

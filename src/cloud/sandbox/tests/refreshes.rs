@@ -293,3 +293,14 @@ fn statuses_set_by_hand_stay_and_count_as_active_unless_final() {
     lab.edit_group(|group| "RollbackSuccessful".clone_into(&mut group.refreshes[0].status));
     lab.perform(&start_refresh()).unwrap();
 }
+
+#[test]
+fn a_refresh_that_begins_while_the_group_empties_ends() {
+    let lab = Lab::with_group(3);
+    repoint(&lab);
+    lab.perform(&start_refresh()).unwrap();
+    lab.wait(3);
+    lab.perform(&set_desired(0)).unwrap();
+    lab.wait(120);
+    assert_eq!((lab.refresh().status.as_str(), lab.members().len()), ("Successful", 0));
+}

@@ -1,0 +1,100 @@
+//! What failures say, and what they keep to themselves.
+
+use aws_credential_types::provider::{
+    ProvideCredentials, SharedCredentialsProvider, error::CredentialsError, future,
+};
+
+use super::{Canned, always, config, query_error, reply};
+use crate::{
+    cloud::{Cloud as _, ErrorKind, aws::Aws},
+    contract::payload::Payload,
+    model::resources::Write,
+};
+
+#[tokio::test]
+async fn throttling_is_retried_and_named_even_as_http_400() {
+    let canned = Canned::new(|_| reply(400, query_error("Throttling", "Rate exceeded")));
+    let error = canned.aws(4).group("g").await.unwrap_err();
+    assert_eq!((error.kind, canned.sent().len()), (ErrorKind::Throttled, 4));
+    let canned =
+        Canned::new(|_| reply(400, query_error("ValidationError", "Invalid IAM Instance Profile name")));
+    let error = canned.aws(4).group("g").await.unwrap_err();
+    assert_eq!((error.kind, canned.sent().len()), (ErrorKind::Validation, 1));
+}
+
+#[tokio::test]
+async fn an_error_names_operation_resource_region_code_and_request() {
+    let (aws, _) = always(403, query_error("AccessDenied", "User x is not authorized"));
+    let error = aws.perform(&Write::DeleteGroup { group: "g".into(), force: false }).await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "autoscaling:DeleteAutoScalingGroup of Auto Scaling group g in eu-west-1 failed: \
+         AccessDenied: User x is not authorized (request req-1)"
+    );
+}
+
+#[tokio::test]
+async fn answers_without_a_code_are_judged_by_status_and_never_repeated() {
+    for (status, kind) in [
+        (403, ErrorKind::AccessDenied),
+        (429, ErrorKind::Throttled),
+        (500, ErrorKind::Server),
+        (502, ErrorKind::Server),
+    ] {
+        let (aws, _) = always(status, "<!doctype html><p>planted-secret</p>");
+        let error = aws.group("g").await.unwrap_err();
+        assert_eq!(error.kind, kind, "{status}");
+        assert!(!format!("{error}{error:?}").contains("planted"), "{error:?}");
+    }
+}
+
+#[tokio::test]
+async fn neither_payload_nor_credentials_get_into_an_error() {
+    for (status, body) in [(200, "not xml"), (400, "planted"), (503, ""), (301, "")] {
+        let (aws, _) = always(status, body);
+        let body = Payload::new(b"planted-token".to_vec());
+        let write = Write::PutObject { bucket: "bucket".into(), key: "k".into(), body, tags: [].into() };
+        if let Err(error) = aws.perform(&write).await {
+            assert!(!format!("{error}{error:?}").contains("planted"), "{error:?}");
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Broken(fn() -> CredentialsError);
+
+impl ProvideCredentials for Broken {
+    fn provide_credentials<'a>(&'a self) -> future::ProvideCredentials<'a>
+    where
+        Self: 'a,
+    {
+        future::ProvideCredentials::ready(Err((self.0)()))
+    }
+}
+
+#[tokio::test]
+async fn failing_credentials_say_what_to_set_and_nothing_is_sent() {
+    let cases: [fn() -> CredentialsError; 4] = [
+        || CredentialsError::not_loaded("planted"),
+        || CredentialsError::provider_timed_out(std::time::Duration::from_secs(5)),
+        || CredentialsError::invalid_configuration("profile x loops"),
+        || CredentialsError::provider_error("STS said no."),
+    ];
+    for case in cases {
+        let canned = Canned::new(|_| reply(200, ""));
+        let aws = Aws::from_config(config(&canned, 3, SharedCredentialsProvider::new(Broken(case))));
+        let error = aws.group("g").await.unwrap_err();
+        assert_eq!(error.kind, ErrorKind::Credentials, "{error}");
+        assert!(error.message.contains("AWS_PROFILE"), "{error}");
+        assert!(!error.message.contains("planted"), "{error}");
+        assert!(canned.sent().is_empty());
+    }
+}
+
+#[tokio::test]
+async fn a_zone_is_no_region() {
+    let error = Aws::connect(Some("us-east-1a")).await.unwrap_err();
+    assert_eq!(error.kind, ErrorKind::Validation);
+    assert!(error.message.contains("us-east-1a"), "{error}");
+    assert_eq!(Aws::connect(Some("us-gov-west-1")).await.unwrap().region(), "us-gov-west-1");
+}
