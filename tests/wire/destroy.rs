@@ -202,6 +202,8 @@ async fn templates_of_unfinished_rolls_go_too() {
     for version in ["v1.34.2", "v1.34.1"] {
         pool.set("kubernetes_version", version.into());
         pool.apply();
+        // Members of both templates run by now.
+        pool.act("refresh", json!({"steps": 2}));
     }
     assert_eq!(pool.templates().await.len(), 3);
     pool.destroys_everything().await;

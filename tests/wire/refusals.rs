@@ -194,18 +194,14 @@ async fn an_unknown_zone_or_image_writes_nothing() {
 }
 
 #[tokio::test]
-async fn more_tags_than_aws_takes() {
+async fn forty_additional_tags_fit_and_one_more_is_refused() {
     let Some(mut pool) = Pool::new().await else { return };
-    let tags: serde_json::Map<String, Value> = (0..40).map(|n| (format!("k{n}"), json!("v"))).collect();
-    pool.set("additional_tags", Value::Object(tags));
-    let outcome = pool.run(&["apply", "-auto-approve"]);
-    if outcome.code != 0 {
-        assert!(
-            writes(&pool.calls()).is_empty(),
-            "refused only after something was written: {}",
-            outcome.err
-        );
-    }
+    let tags = |count: u32| (0..count).map(|n| (format!("k{n}"), json!("v"))).collect::<serde_json::Map<_, _>>();
+    pool.set("additional_tags", Value::Object(tags(41)));
+    pool.refuses(&["apply", "-auto-approve"], "additional_tags");
+    pool.set("additional_tags", Value::Object(tags(40)));
+    pool.apply();
+    pool.is_settled();
 }
 
 #[tokio::test]
