@@ -4,7 +4,9 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod budgets;
+mod faults;
 mod lab;
+mod properties;
 mod round_trips;
 mod scenario;
 mod shape;
