@@ -4,7 +4,10 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod budgets;
+mod company;
+mod faults;
 mod lab;
+mod properties;
 mod round_trips;
 mod scenario;
 mod shape;
