@@ -127,19 +127,11 @@ impl ErrorKind {
 /// Auto Scaling has no code of its own for a group that is not there. It answers `ValidationError`
 /// and one of `AutoScalingGroup name not found - ...`, `AutoScalingGroup not found - ...`,
 /// `AutoScaling Group ... not found` and `Group ... not found`; for a scheduled action `Scheduled action
-/// name not found`; so it does for a policy and a warm pool. What such a thing merely refers to, a launch template or a subnet, stays what it
+/// name not found`. What such a thing merely refers to, a launch template or a subnet, stays what it
 /// is: a request that was wrong.
 fn names_something_missing(message: &str) -> bool {
     let message = message.to_ascii_lowercase();
-    let things = [
-        "autoscalinggroup",
-        "autoscaling group",
-        "auto scaling group",
-        "scheduled action",
-        "scaling policy",
-        "policy name",
-        "warm pool",
-    ];
+    let things = ["autoscalinggroup", "autoscaling group", "auto scaling group", "scheduled action"];
     message.contains("not found")
         && (message.starts_with("group ") || things.iter().any(|words| message.contains(words)))
 }

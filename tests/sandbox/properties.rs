@@ -185,11 +185,9 @@ fn check_order(writes: &[Write]) {
             | Write::SetDefaultVersion { .. }
             | Write::TagTemplate { .. } => 1,
             Write::CreateGroup(_) | Write::UpdateGroup(_) => 2,
-            Write::SuspendProcess { .. } | Write::PutPolicy { .. } => 3,
+            Write::SuspendProcess { .. } | Write::PutPolicy { .. } | Write::DeletePolicy { .. } => 3,
             Write::StartRefresh { .. } => 4,
-            Write::DeleteTemplate { .. }
-            | Write::DeletePolicy { .. }
-            | Write::DeleteTemplateVersions { .. } => 5,
+            Write::DeleteTemplate { .. } | Write::DeleteTemplateVersions { .. } => 5,
             // Tags of the group are set before (the mark) and after it is pointed elsewhere.
             Write::TagGroup { .. } => return None,
             other => panic!("an apply never needs {other:?}"),

@@ -250,8 +250,8 @@ fn warn(view: &View<'_>, live: &Group, max: u32, draft: &mut Draft) {
     if !foreign.is_empty() {
         draft.warnings.push(Diagnostic::warning(
             format!("Suspended on the group: {}", foreign.join(", ")),
-            "Or AWS has, after a day of launches that failed. It stays so until it is resumed: `aws autoscaling \
-             resume-processes`.",
+            "By an operator, or by AWS itself after a day of launches that failed. It stays so until it is resumed: \
+             `aws autoscaling resume-processes`.",
         ));
     }
 }
