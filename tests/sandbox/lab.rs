@@ -173,6 +173,10 @@ impl Lab {
         self.with(async |context| engine::destroy(context, teardown).await)
     }
 
+    pub(crate) fn await_roll(&self, scope: &Scope, started: Option<&str>) -> Result<(), Failure> {
+        self.with(async |context| engine::await_roll(context, scope, started).await)
+    }
+
     pub(crate) fn outputs(&self, scope: &Scope) -> Result<Outputs, Failure> {
         run(engine::outputs(&self.cloud, scope))
     }
