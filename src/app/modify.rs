@@ -25,7 +25,7 @@ pub(super) fn apply(session: &Session<'_>, args: &ApplyArgs) -> anyhow::Result<u
         let context = run.context(args.timeout);
         let mut applied = engine::apply(&context, &request, &planned).await?;
         if args.wait {
-            engine::await_roll(&context, &request.scope)
+            engine::await_roll(&context, &request.scope, applied.refresh.as_deref())
                 .await
                 .map_err(|failure| after_changes(failure, applied.counts))?;
             applied.outputs = run.reading(engine::outputs(run.account.cloud(), &request.scope)).await?;
@@ -55,10 +55,7 @@ fn after_changes(mut failure: Failure, counts: Counts) -> Failure {
         counts.add, counts.change, counts.destroy
     );
     if let Some(last) = failure.diagnostics.last_mut() {
-        if !last.detail.is_empty() {
-            last.detail.push_str("\n\n");
-        }
-        last.detail.push_str(&done);
+        last.add(&done);
     }
     failure
 }

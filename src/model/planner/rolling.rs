@@ -3,49 +3,50 @@
 use super::{Draft, Phase, View};
 use crate::contract::problem::Diagnostic;
 use crate::model::{
+    desired::Desired,
+    diff,
     members::{self, Member},
-    observed::Group,
+    observed::{Group, Observed},
     plan::{Action, Address, AffectedMember, Change, FieldChange},
     resources::Write,
     roll::{self, Decision},
-    target,
+    target::{self, Target},
 };
 
-/// What to do about members of another template. `new_version` is whether one is about to be made.
-fn decision(view: &View<'_>, live: &Group) -> Decision {
-    let name = &view.target.name;
-    if view.repoints() {
-        let due = roll::outdated(live, name).next().is_some();
+/// What to do about members of another template than the target.
+pub(super) fn decision(
+    desired: &Desired,
+    observed: &Observed,
+    live: Option<&Group>,
+    target: &Target<'_>,
+) -> Decision {
+    let Some(live) = live else { return Decision::NotDue };
+    if target.repoints() {
+        let due = roll::outdated(live, &target.name).next().is_some();
         return if due { Decision::Start } else { Decision::NotDue };
     }
     let mark = roll::mark(live);
-    let hash = view.desired.key.hash();
-    let refreshes = &view.observed.refreshes;
-    let own = roll::belonging(mark.as_ref(), &hash, view.target.existing, refreshes);
-    let latest = view.target.existing.and_then(|t| target::latest(view.observed, t));
-    let unchanged = latest
-        .filter(|v| crate::model::diff::template_data(Some(&v.data), &view.desired.template.data).is_empty());
-    roll::decide(live, name, &own, unchanged.map(|v| v.created))
-}
-
-/// Whether an active refresh has to end first: the group is pointed elsewhere, or ours is to start.
-pub(super) fn ends_refresh(view: &View<'_>) -> bool {
-    let Some(live) = view.live else { return false };
-    roll::active(&view.observed.refreshes).is_some()
-        && (view.repoints() || decision(view, live) == Decision::Start)
+    let hash = desired.key.hash();
+    let own = roll::belonging(mark.as_ref(), &hash, target.existing, &observed.refreshes);
+    let latest = target.existing.and_then(|t| target::latest(observed, t));
+    let unchanged = latest.filter(|v| diff::template_data(Some(&v.data), &desired.template.data).is_empty());
+    roll::decide(live, &target.name, &own, unchanged.map(|v| v.created))
 }
 
 /// Plans the refresh. `version` is the template version that the group launches then.
 pub(super) fn plan(view: &View<'_>, version: u64, draft: &mut Draft) {
     let Some(live) = view.live else { return };
     let name = &view.target.name;
-    match decision(view, live) {
+    match view.roll.clone() {
         Decision::NotDue => foreign_refresh(view, draft),
         Decision::Running(refresh) => {
             let done = refresh.percentage.map_or(String::new(), |p| format!(", {p} % done"));
             draft.notes.push(format!("A roll is under way: instance refresh {} is {}{done}.", refresh.id, refresh.status));
         }
-        Decision::Start => start(view, live, version, draft),
+        Decision::Start => {
+            foreign_refresh(view, draft);
+            start(view, live, version, draft);
+        }
         Decision::GivenUp(reason) => draft.warnings.push(Diagnostic::warning(
             format!("The roll failed {} times and is not started again", roll::FAILURES_MAX),
             format!(
@@ -123,7 +124,7 @@ fn affected(member: &Member) -> AffectedMember {
 
 fn foreign_refresh(view: &View<'_>, draft: &mut Draft) {
     if let Some(refresh) = roll::active(&view.observed.refreshes) {
-        let what = if view.repoints() { "is ended first" } else { "is somebody else's, and left alone" };
+        let what = if view.ends_refresh() { "is ended first" } else { "is somebody else's, and left alone" };
         draft.notes.push(format!("Instance refresh {} is {}; it {what}.", refresh.id, refresh.status));
     }
 }

@@ -1,0 +1,80 @@
+//! How many calls each kind of work may cost.
+
+use std::time::Duration;
+
+use serde_json::json;
+
+use super::lab::{Lab, patched};
+
+/// A pool of three running members.
+fn settled(lab: &Lab) {
+    lab.apply(&patched(json!({}))).unwrap();
+    lab.wait(Duration::from_mins(10));
+    lab.cloud.clear();
+}
+
+fn native() -> serde_json::Value {
+    json!({"autoscaling": {"enabled": true, "min": 1, "max": 5}})
+}
+
+#[test]
+fn a_plan_of_an_unchanged_pool_costs_ten_calls_at_most() {
+    let lab = Lab::new();
+    settled(&lab);
+    assert!(lab.plan(&patched(json!({}))).unwrap().plan.is_empty());
+    assert!(lab.cloud.operations().len() <= 10, "{:?}", lab.cloud.operations());
+    assert!(lab.cloud.writes().is_empty());
+}
+
+#[test]
+fn outputs_cost_two_calls_and_three_while_members_are_missing() {
+    let lab = Lab::new();
+    let scope = patched(json!({})).scope;
+    lab.outputs(&scope).unwrap();
+    assert_eq!(lab.cloud.operations().len(), 2, "of a pool that is not there");
+    settled(&lab);
+    lab.outputs(&scope).unwrap();
+    assert_eq!(lab.cloud.operations().len(), 2, "{:?}", lab.cloud.operations());
+    lab.edit(|world| world.launch_error = Some("no capacity".to_owned()));
+    lab.apply(&patched(json!({"replicas": 5}))).unwrap();
+    lab.cloud.clear();
+    lab.outputs(&scope).unwrap();
+    assert_eq!(lab.cloud.operations().len(), 3, "{:?}", lab.cloud.operations());
+}
+
+#[test]
+fn a_rotation_costs_a_plan_and_one_write() {
+    let lab = Lab::new();
+    settled(&lab);
+    let rotated = patched(json!({"bootstrap_data": "I2Nsb3VkLWNvbmZpZyAyCg=="}));
+    lab.plan(&rotated).unwrap();
+    let plan = lab.cloud.operations().len();
+    lab.cloud.clear();
+    lab.apply(&rotated).unwrap();
+    assert_eq!(lab.cloud.operations().len(), plan + 1, "{:?}", lab.cloud.operations());
+    assert_eq!(lab.cloud.writes().len(), 1);
+}
+
+#[test]
+fn a_creation_costs_a_plan_five_writes_and_two_reads() {
+    let lab = Lab::new();
+    lab.plan(&patched(native())).unwrap();
+    let plan = lab.cloud.operations().len();
+    assert!(plan <= 10, "{:?}", lab.cloud.operations());
+    lab.cloud.clear();
+    lab.apply(&patched(native())).unwrap();
+    let (all, writes) = (lab.cloud.operations(), lab.cloud.writes().len());
+    assert_eq!(writes, 5, "{:?}", lab.cloud.writes());
+    assert_eq!(all.len(), plan + 5 + 2, "{:?}", &all[plan..]);
+}
+
+#[test]
+fn an_apply_without_changes_costs_its_plan() {
+    let lab = Lab::new();
+    settled(&lab);
+    lab.plan(&patched(json!({}))).unwrap();
+    let plan = lab.cloud.operations().len();
+    lab.cloud.clear();
+    lab.apply(&patched(json!({}))).unwrap();
+    assert_eq!(lab.cloud.operations().len(), plan, "{:?}", lab.cloud.operations());
+}

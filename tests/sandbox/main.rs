@@ -1,0 +1,15 @@
+//! The whole engine against the sandbox: scenarios as data, budgets of calls, faults at every call, and
+//! properties of any two sets of inputs.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod awkward;
+mod budgets;
+mod company;
+mod faults;
+mod lab;
+mod properties;
+mod round_trips;
+mod scenario;
+mod shape;
+mod text;
