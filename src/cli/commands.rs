@@ -1,10 +1,10 @@
 //! The options of each command.
 
-use std::time::Duration;
+use std::{path::PathBuf, time::Duration};
 
-use clap::{ArgAction, Args, ValueEnum};
+use clap::{Args, ValueEnum};
 
-use super::{inputs::InputArgs, values};
+use super::{inputs::InputArgs, terraform::TerraformArgs, values};
 
 /// Options of `validate`.
 #[derive(Debug, Args)]
@@ -28,6 +28,9 @@ pub struct ValidateArgs {
   machinepool plan -var-file=pool.tfvars.json
   machinepool plan -var-file=pool.tfvars.json -var instance_type=m7i.large
   machinepool plan -detailed-exitcode --format json -var-file=pool.tfvars.json
+  machinepool plan -out=pool.tfplan -var-file=pool.tfvars.json
+
+A saved plan holds the inputs, bootstrap data included; only its owner can read the file.
 
 Exit codes: 0 done, 1 failed; with -detailed-exitcode: 0 no changes, 1 failed, 2 changes.")]
 pub struct PlanArgs {
@@ -37,9 +40,16 @@ pub struct PlanArgs {
     /// Show what destroy would do.
     #[arg(long)]
     pub destroy: bool,
+    /// Save the plan in this file; apply FILE carries it out, show FILE prints it.
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
     /// How to print the plan.
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(long, value_enum, default_value_t, conflicts_with = "json")]
     pub format: PlanFormat,
+    /// Print one JSON object per line, as Terraform does: version, planned_change, change_summary, outputs,
+    /// diagnostic.
+    #[arg(long)]
+    pub json: bool,
     /// Where the inputs come from.
     #[command(flatten)]
     pub inputs: InputArgs,
@@ -64,15 +74,23 @@ pub enum PlanFormat {
   machinepool apply -var-file=pool.tfvars.json
   machinepool apply -auto-approve --wait --timeout 1h -var-file=pool.tfvars.json
   machinepool apply -refresh-only -auto-approve -var-file=pool.tfvars.json
+  machinepool apply pool.tfplan
 
-Without -auto-approve it shows the plan and asks for \"yes\" on the terminal.")]
+Without -auto-approve it shows the plan and asks for \"yes\" on the terminal. A saved plan is applied without a
+question, and only if it still is what would be done.")]
 pub struct ApplyArgs {
+    /// A plan that plan -out saved; it holds the inputs.
+    #[arg(value_name = "PLANFILE", conflicts_with = "refresh_only")]
+    pub plan_file: Option<PathBuf>,
     /// Do not ask.
     #[arg(long)]
     pub auto_approve: bool,
     /// Change nothing; print the outputs only.
     #[arg(long, conflicts_with = "wait")]
     pub refresh_only: bool,
+    /// Print one JSON object per line, as Terraform does; needs -auto-approve or a saved plan.
+    #[arg(long)]
+    pub json: bool,
     /// Wait until the instances are replaced, if they are to be.
     #[arg(long)]
     pub wait: bool,
@@ -99,6 +117,9 @@ pub struct DestroyArgs {
     /// Do not ask.
     #[arg(long)]
     pub auto_approve: bool,
+    /// Print one JSON object per line, as Terraform does; needs -auto-approve.
+    #[arg(long)]
+    pub json: bool,
     /// How long all of it may take.
     #[arg(long, value_name = "DURATION", default_value = "45m", value_parser = values::timeout)]
     pub timeout: Duration,
@@ -172,34 +193,4 @@ pub enum SchemaFormat {
     Json,
     /// A Markdown table.
     Markdown,
-}
-
-/// Options that scripts written for Terraform use.
-#[derive(Debug, Args)]
-#[expect(clippy::struct_excessive_bools, reason = "one per option")]
-#[command(next_help_heading = "Options known from Terraform")]
-pub struct TerraformArgs {
-    /// Whether questions may be asked.
-    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_value = "true",
-          default_missing_value = "true", value_parser = values::truth, action = ArgAction::Set, hide_default_value = true)]
-    pub input: bool,
-    /// Print warnings without their details.
-    #[arg(long)]
-    pub compact_warnings: bool,
-    /// Accepted; live AWS is the only state there is to look at.
-    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_value = "true",
-          default_missing_value = "true", value_parser = values::truth, action = ArgAction::Set, hide_default_value = true)]
-    pub refresh: bool,
-    /// Accepted; there is no state file to lock.
-    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_value = "true",
-          default_missing_value = "true", value_parser = values::truth, action = ArgAction::Set, hide_default_value = true)]
-    pub lock: bool,
-    /// Accepted; there is no state file to lock.
-    #[arg(long, value_name = "DURATION", default_value = "0s", value_parser = values::duration,
-          hide_default_value = true)]
-    pub lock_timeout: Duration,
-    /// Accepted; calls that may run side by side do.
-    #[arg(long, value_name = "NUMBER", default_value = "10", hide_default_value = true,
-          value_parser = clap::value_parser!(u32).range(1..))]
-    pub parallelism: u32,
 }

@@ -4,18 +4,25 @@ mod commands;
 mod inputs;
 mod parse;
 mod spelling;
+mod terraform;
 mod values;
 
 use std::{ffi::OsString, path::PathBuf};
 
 use clap::{Args, Parser, Subcommand};
 
+use crate::error::Failure;
+
 pub use commands::{
     ApplyArgs, DestroyArgs, OutputsArgs, OutputsFormat, PlanArgs, PlanFormat, SchemaArgs, SchemaFormat,
-    SchemaOf, TerraformArgs, ValidateArgs,
+    SchemaOf, ValidateArgs,
 };
 pub use inputs::{InputArgs, Source};
-pub use parse::{Parsed, parse};
+pub use parse::{Form, Parsed, form, parse};
+pub use terraform::{
+    ForceUnlockArgs, InitArgs, LockArgs, ShowArgs, StateCommand, StateListArgs, StatePushArgs, TerraformArgs,
+    VersionArgs,
+};
 
 /// Manages one AWS Auto Scaling group of Kubernetes worker nodes per Cluster API MachinePool.
 ///
@@ -64,7 +71,20 @@ impl Cli {
             Command::Plan(args) => args.terraform.compact_warnings,
             Command::Apply(args) => args.terraform.compact_warnings,
             Command::Destroy(args) => args.terraform.compact_warnings,
+            Command::Init(args) => args.compact_warnings,
             _ => false,
+        }
+    }
+}
+
+impl Cli {
+    /// Refuses what clap has read, but what would mean something that the program does not do.
+    fn check(&self) -> Result<(), Failure> {
+        match &self.command {
+            Command::Plan(args) => args.terraform.check(),
+            Command::Apply(args) => args.terraform.check(),
+            Command::Destroy(args) => args.terraform.check(),
+            _ => Ok(()),
         }
     }
 }
@@ -91,6 +111,15 @@ pub enum Command {
     Outputs(OutputsArgs),
     /// Print the JSON Schema of inputs, outputs or variables.
     Schema(SchemaArgs),
+    /// Prepare a working directory that a main.tf.json makes one of Terraform's.
+    Init(InitArgs),
+    /// Print a saved plan.
+    Show(ShowArgs),
+    /// Look at the state of a working directory, or replace it.
+    #[command(subcommand)]
+    State(StateCommand),
+    /// Take the lock of the state away from a holder that does not run any more.
+    ForceUnlock(ForceUnlockArgs),
     /// Print name and version of the program.
-    Version,
+    Version(VersionArgs),
 }

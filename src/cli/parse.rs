@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use clap::{CommandFactory, FromArgMatches, error::ErrorKind};
 
-use super::{Cli, spelling};
+use super::{Cli, spelling, values};
 use crate::{
     error::{Failure, Kind},
     view::text,
@@ -27,7 +27,7 @@ pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Parsed, Failure
     let rest = args.split_off(args.len().min(1));
     args.extend(spelling::normalise(&command, rest));
     match command.try_get_matches_from(args).and_then(|matches| Cli::from_arg_matches(&matches)) {
-        Ok(cli) => Ok(Parsed::Run(Box::new(cli))),
+        Ok(cli) => cli.check().map(|()| Parsed::Run(Box::new(cli))),
         Err(error) if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) => {
             Ok(Parsed::Show(error.to_string()))
         }
@@ -35,6 +35,43 @@ pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Parsed, Failure
             Err(Failure::new(Kind::Usage, "No command given", error.to_string().trim()))
         }
         Err(error) => Err(usage(&error.to_string())),
+    }
+}
+
+/// In which form a program that calls this one wants to be told of results and errors.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Form {
+    /// Text for people.
+    #[default]
+    Text,
+    /// One JSON object per line.
+    Lines,
+    /// One JSON object: the verdict of `validate`.
+    Verdict,
+}
+
+/// The form that the arguments ask for, also those that [`parse`] refuses: even then a program must be
+/// able to read the answer.
+pub fn form(args: impl IntoIterator<Item = OsString>) -> Form {
+    let words: Vec<String> = args
+        .into_iter()
+        .skip(1)
+        .take_while(|arg| arg != "--")
+        .filter_map(|arg| arg.into_string().ok())
+        .collect();
+    let json = words.iter().rev().find_map(|word| match word.trim_start_matches('-').split_once('=') {
+        _ if !word.starts_with('-') => None,
+        None if word.trim_start_matches('-') == "json" => Some(true),
+        Some(("json", value)) => Some(values::truth(value).unwrap_or(true)),
+        _ => None,
+    });
+    let command = words.iter().map(String::as_str).find(|word| {
+        matches!(*word, "plan" | "apply" | "destroy" | "init" | "validate" | "show" | "state" | "version")
+    });
+    match command {
+        Some("plan" | "apply" | "destroy" | "init") if json == Some(true) => Form::Lines,
+        Some("validate") if json == Some(true) => Form::Verdict,
+        _ => Form::Text,
     }
 }
 
@@ -59,7 +96,7 @@ mod tests {
     use std::{path::Path, time::Duration};
 
     use super::*;
-    use crate::cli::{Command, PlanFormat, Source};
+    use crate::cli::{Command, PlanFormat, Source, StateCommand};
 
     fn run(words: &[&str]) -> Box<Cli> {
         let args = std::iter::once("machinepool").chain(words.iter().copied()).map(OsString::from);
@@ -127,7 +164,112 @@ mod tests {
         let Command::Apply(apply) = run(&words).command else { panic!() };
         assert!(apply.auto_approve && !apply.terraform.input && apply.terraform.compact_warnings);
         assert_eq!(apply.timeout, Duration::from_mins(45));
-        assert_eq!(apply.terraform.lock_timeout, Duration::from_mins(5));
+        assert_eq!(apply.terraform.locking.lock_timeout, Duration::from_mins(5));
+        assert!(!apply.terraform.locking.lock);
+    }
+
+    /// The argument vectors of the controller's runner, word by word.
+    #[test]
+    fn what_the_runner_says_is_understood() {
+        let labels = r#"-backend-config=labels={"a.io/k"="v","b"="w"}"#;
+        let Command::Init(init) = run(&[
+            "init",
+            "-input=false",
+            "-no-color",
+            "-lock-timeout=300s",
+            "-backend-config=secret_suffix=demo",
+            "-backend-config=in_cluster_config=true",
+            labels,
+        ])
+        .command
+        else {
+            panic!()
+        };
+        assert_eq!(init.backend_config[0], "secret_suffix=demo");
+        assert_eq!(init.backend_config[2], r#"labels={"a.io/k"="v","b"="w"}"#);
+        assert!(init.backend);
+        let Command::ForceUnlock(unlock) = run(&["force-unlock", "-force", "6c5a"]).command else { panic!() };
+        assert!(unlock.force && unlock.id == "6c5a");
+        let Command::Plan(plan) = run(&[
+            "plan",
+            "-input=false",
+            "-no-color",
+            "-lock-timeout=300s",
+            "-detailed-exitcode",
+            "-refresh=false",
+            "-var-file=terraform.tfvars.json",
+            "-out=/captf/work/apply.tfplan",
+        ])
+        .command
+        else {
+            panic!()
+        };
+        assert_eq!(plan.out.as_deref(), Some(Path::new("/captf/work/apply.tfplan")));
+        let Command::Show(show) = run(&["show", "-json", "-no-color", "/captf/work/apply.tfplan"]).command
+        else {
+            panic!()
+        };
+        assert!(show.json);
+        let words = ["apply", "-input=false", "-no-color", "-lock-timeout=300s", "/captf/work/apply.tfplan"];
+        let Command::Apply(apply) = run(&words).command else { panic!() };
+        assert!(apply.plan_file.is_some() && apply.inputs.sources.is_empty());
+        let words = ["state", "push", "-force", "-lock-timeout=300s", "backup.tfstate"];
+        let Command::State(StateCommand::Push(push)) = run(&words).command else { panic!() };
+        assert!(push.force && push.locking.lock && push.locking.lock_timeout == Duration::from_mins(5));
+        assert!(matches!(run(&["state", "list"]).command, Command::State(StateCommand::List(_))));
+        let Command::Version(version) = run(&["version", "-json"]).command else { panic!() };
+        assert!(version.json);
+    }
+
+    #[test]
+    fn what_terraform_accepts_beside_is_accepted() {
+        run(&[
+            "init",
+            "-upgrade",
+            "-reconfigure",
+            "-migrate-state",
+            "-lockfile=readonly",
+            "-backend=false",
+            "-get=true",
+        ]);
+        run(&["init", "-force-copy", "-lock=false", "-plugin-dir=x", "-compact-warnings", "-json"]);
+        run(&["plan", "-parallelism=4", "-compact-warnings", "-lock=false", "-json"]);
+    }
+
+    #[test]
+    fn what_would_mean_something_else_is_refused_by_name() {
+        for command in ["plan", "apply", "destroy"] {
+            for option in ["-target=module.role", "-replace=x"] {
+                let failure = fails(&[command, option]);
+                let name = option.split('=').next().unwrap();
+                assert_eq!(failure.diagnostics[0].summary, format!("{name} is not supported"), "{command}");
+            }
+        }
+        assert_eq!(fails(&["plan", "-json", "--format", "json"]).kind, Kind::Usage);
+        assert_eq!(fails(&["apply", "-refresh-only", "x.tfplan"]).kind, Kind::Usage);
+        assert_eq!(fails(&["show"]).kind, Kind::Usage);
+        assert_eq!(fails(&["force-unlock", "-force"]).kind, Kind::Usage);
+    }
+
+    #[test]
+    fn the_form_of_the_answer_is_known_before_anything_else() {
+        let form = |words: &[&str]| {
+            form(std::iter::once("machinepool").chain(words.iter().copied()).map(OsString::from))
+        };
+        assert_eq!(form(&["-chdir=x", "apply", "-nonsense", "-json"]), Form::Lines);
+        assert_eq!(form(&["plan", "--json=true"]), Form::Lines);
+        assert_eq!(form(&["plan", "-json", "-json=false"]), Form::Text);
+        assert_eq!(form(&["validate", "-json"]), Form::Verdict);
+        for words in [
+            &["show", "-json", "plan"][..],
+            &["version", "-json"],
+            &["plan"],
+            &["apply", "--", "-json"],
+            &["-json"],
+            &[],
+        ] {
+            assert_eq!(form(words), Form::Text, "{words:?}");
+        }
     }
 
     #[test]

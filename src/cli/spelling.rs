@@ -32,14 +32,17 @@ pub(super) fn normalise(command: &Command, args: Vec<OsString>) -> Vec<OsString>
 
 fn known(command: &Command) -> Known {
     let mut known: Known = ["help", "version"].map(|name| (name.to_owned(), true)).into();
-    for command in std::iter::once(command).chain(command.get_subcommands()) {
-        for arg in command.get_arguments() {
-            if let Some(long) = arg.get_long() {
-                known.insert(long.to_owned(), matches!(arg.get_action(), ArgAction::SetTrue));
-            }
+    learn(command, &mut known);
+    known
+}
+
+fn learn(command: &Command, known: &mut Known) {
+    for arg in command.get_arguments() {
+        if let Some(long) = arg.get_long() {
+            known.insert(long.to_owned(), matches!(arg.get_action(), ArgAction::SetTrue));
         }
     }
-    known
+    command.get_subcommands().for_each(|command| learn(command, known));
 }
 
 /// One word: `None` for a switch that is switched off.

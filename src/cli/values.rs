@@ -18,6 +18,36 @@ pub(super) fn timeout(text: &str) -> Result<Duration, String> {
     }
 }
 
+/// A duration as Go's command lines have it, which Terraform's are: `300s`, `1.5h`, `1m30.5s`, `250us`.
+pub(super) fn go_duration(text: &str) -> Result<Duration, String> {
+    if text == "0" {
+        return Ok(Duration::ZERO);
+    }
+    let fault = || "give numbers with units, such as 300s, 5m or 1.5h".to_owned();
+    let mut rest = text;
+    let mut total = Duration::ZERO;
+    while !rest.is_empty() || text.is_empty() {
+        let digits = rest.find(|c: char| !c.is_ascii_digit() && c != '.').ok_or_else(fault)?;
+        let number: f64 = rest[..digits].parse().map_err(|_| fault())?;
+        let unit = rest[digits..]
+            .find(|c: char| c.is_ascii_digit() || c == '.')
+            .map_or(rest.len(), |end| digits + end);
+        let seconds = match &rest[digits..unit] {
+            "h" => 3600.0,
+            "m" => 60.0,
+            "s" => 1.0,
+            "ms" => 1e-3,
+            "us" | "\u{b5}s" | "\u{3bc}s" => 1e-6,
+            "ns" => 1e-9,
+            _ => return Err(fault()),
+        };
+        let part = Duration::try_from_secs_f64(number * seconds).map_err(|_| fault())?;
+        total = total.checked_add(part).ok_or_else(fault)?;
+        rest = &rest[unit..];
+    }
+    Ok(total)
+}
+
 fn parts(text: &str) -> Option<Duration> {
     let mut rest = text;
     let mut total = Duration::ZERO;
@@ -73,6 +103,25 @@ mod tests {
             "٣s",
         ] {
             assert!(duration(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn durations_as_go_has_them() {
+        for (text, millis) in [
+            ("300s", 300_000),
+            ("0", 0),
+            ("0s", 0),
+            ("1.5h", 5_400_000),
+            ("1m30.5s", 90_500),
+            (".5s", 500),
+            ("250ms", 250),
+        ] {
+            assert_eq!(go_duration(text), Ok(Duration::from_millis(millis)), "{text}");
+        }
+        assert_eq!(go_duration("3us"), Ok(Duration::from_micros(3)));
+        for text in ["", "5", "-5s", "s", ".s", "1..2s", "5 s", "1d", "99999999999999999999999h"] {
+            assert!(go_duration(text).is_err(), "{text}");
         }
     }
 

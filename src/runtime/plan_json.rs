@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{
     contract::{inputs::Inputs, outputs::Outputs},
-    model::plan::{Action, Address, Change, Plan},
+    model::plan::{Action, Address, Change, FieldChange, Plan},
     view::Purpose,
 };
 
@@ -65,7 +65,8 @@ pub fn output_changes(shown: &Shown<'_>) -> Vec<OutputChange> {
     let mut changes = Vec::new();
     for (name, output) in &shown.root.outputs {
         let before = shown.recorded.get(name).cloned();
-        let known = live.get(&output.output).cloned();
+        // A state has no outputs that are null.
+        let known = live.get(&output.output).filter(|value| !value.is_null()).cloned();
         let moves = !shown.plan.is_empty() && MOVING.contains(&output.output.as_str());
         let (action, after) = if shown.purpose == Purpose::Destroy {
             (before.as_ref().map(|_| Action::Delete), None)
@@ -74,7 +75,12 @@ pub fn output_changes(shown: &Shown<'_>) -> Vec<OutputChange> {
         } else if moves || before == known {
             (None, None)
         } else {
-            (Some(before.as_ref().map_or(Action::Create, |_| Action::Update)), known)
+            let action = match (&before, &known) {
+                (None, _) => Action::Create,
+                (_, None) => Action::Delete,
+                _ => Action::Update,
+            };
+            (Some(action), known)
         };
         if let Some(action) = action {
             changes.push(OutputChange {
@@ -181,8 +187,12 @@ impl Sides {
             after.insert("name".to_owned(), json!(change.name));
         }
         // Where an update sets the desired capacity, bounds of the same size say so, and a scaler may have moved it.
-        let passing = |field: &str| change.action == Action::Update && field == "desired_capacity";
-        for field in change.fields.iter().filter(|field| !passing(&field.field)) {
+        let passing = |field: &FieldChange| {
+            let steady = |value: &Option<String>| value.as_deref().map(|value| steady(&field.field, value));
+            change.action == Action::Update
+                && (field.field == "desired_capacity" || steady(&field.now) == steady(&field.then))
+        };
+        for field in change.fields.iter().filter(|field| !passing(field)) {
             for (value, values, sensitive) in [
                 (field.now.as_deref(), &mut before, &mut before_sensitive),
                 (field.then.as_deref(), &mut after, &mut after_sensitive),

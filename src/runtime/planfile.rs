@@ -130,6 +130,8 @@ fn essential_fields(change: &Change) -> Vec<EssentialField> {
             now: field.now.as_deref().map(|value| steady(&field.field, value)),
             then: field.then.as_deref().map(|value| steady(&field.field, value)),
         })
+        // Only the part that moves differs: an active refresh is to be ended.
+        .filter(|field| field.now != field.then)
         .collect()
 }
 
