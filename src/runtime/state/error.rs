@@ -40,9 +40,9 @@ impl StateError {
             }
             Self::Json(what) => format!("The state {what}. Nothing was written."),
             Self::Encrypted => {
-                "It cannot be read here, and nothing was written in its place. Take the encryption block out \
-                 of OpenTofu's configuration, or TF_ENCRYPTION out of its environment, apply once with a \
-                 fallback to the method in use, and then run this program again."
+                "It cannot be read here, and nothing was written in its place. Have OpenTofu write it plain once: \
+                 make `unencrypted` the method of the state and the present method its fallback, and apply. \
+                 Then run this program again."
                     .to_owned()
             }
             Self::Version(found) if *found > 4 => {

@@ -2,7 +2,7 @@
 //!
 //! The state is a record for others: the controller reads its outputs, `state list` its resources, and
 //! the Terraform module, should a pool be handed back to it, both. This program itself needs it for two
-//! things only ([`facts`]): the records of a pool that Terraform made, and where a pool lies whose
+//! things only ([`facts()`]): the records of a pool that Terraform made, and where a pool lies whose
 //! inputs no longer say so.
 //!
 //! Shape of a state, as Terraform 1.11 writes it: `version` (4), `terraform_version`, `serial` (one higher

@@ -3,6 +3,7 @@
 use std::io::Write as _;
 
 use flate2::{Compression, write::GzEncoder};
+use proptest::prelude::*;
 
 use super::*;
 
@@ -111,4 +112,24 @@ fn a_bomb_is_not_unpacked() {
     let mut large = read(MODULE);
     large.resize(17 * 1024 * 1024, b' ');
     assert_eq!(unpack(&gzip(&large)).unwrap(), state(MODULE));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn no_damage_makes_it_panic(at in 0usize..20_000, byte: u8, cut: bool) {
+        let mut text = read(MODULE);
+        let at = at % text.len();
+        if cut { text.truncate(at) } else { text[at] = byte }
+        if let Ok(state) = State::parse(&text) {
+            let again = State::parse(&state.render());
+            prop_assert_eq!(again.as_ref(), Ok(&state));
+            drop((facts(&state), state.addresses(), state.outputs()));
+        }
+        let mut packed = pack(&state(MODULE));
+        let at = at % packed.len();
+        packed[at] = byte;
+        let _ = unpack(&packed);
+    }
 }

@@ -181,6 +181,8 @@ fn state_list_of_all() -> Vec<&'static str> {
 
 #[test]
 fn only_what_exists_and_is_ours_is_recorded() {
+    use Address::{Group, InheritedZones, Object as TheObject, Template, VersionRoll};
+
     let desired = desired();
     let listed = |edit: &dyn Fn(&mut Observed)| {
         let mut observed = world(&desired, &desired.template.name, Some(&desired.key));
@@ -190,7 +192,6 @@ fn only_what_exists_and_is_ours_is_recorded() {
         let now = resources(&live, None, || "id".into());
         now.iter().map(ResourceNow::address).collect::<Vec<_>>()
     };
-    use Address::{Group, InheritedZones, Object as TheObject, Template, VersionRoll};
     assert_eq!(listed(&|_| {}).len(), 6);
     assert_eq!(listed(&|o| o.policies.clear()).len(), 5);
     assert_eq!(
