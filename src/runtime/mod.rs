@@ -1,12 +1,14 @@
-//! The binary as `/captf/runtime`: what is Terraform's or CAPTF's, around the same engine.
+//! What makes the program a drop-in for Terraform where the CAPTF runner calls it as `/captf/runtime`,
+//! around the same engine.
 //!
-//! - `root`: the generated `main.tf.json`, and what follows from it.
-//! - `secrets`: values that must not be shown, taken out of texts.
-//! - `planfile`: a saved plan, and whether it still holds.
-//! - `plan_json`: a plan as `show -json` prints it.
-//! - `ui_json`: the lines of `-json`.
-//! - `address`: the parts of a resource's address.
-//! - `private_file`: files that only their owner reads.
+//! - [`root`]: the generated `main.tf.json`, and what follows from it.
+//! - [`state`]: Terraform's state, version 4, as values.
+//! - [`planfile`]: a saved plan, and whether it still holds.
+//! - [`plan_json`]: a plan as `show -json` prints it.
+//! - [`ui_json`]: the lines of `-json`.
+//! - [`secrets`]: values that must not be shown, taken out of texts.
+//! - [`address`]: the parts of a resource's address.
+//! - [`private_file`]: files that only their owner reads.
 
 pub mod address;
 pub mod plan_json;
@@ -14,7 +16,9 @@ pub mod planfile;
 pub mod private_file;
 pub mod root;
 pub mod secrets;
+pub mod state;
 pub mod ui_json;
 
-/// The version of Terraform whose formats the program speaks, where a version has to be named.
+/// The version of Terraform whose command line, plans and messages the program speaks. States name another,
+/// [`state::TERRAFORM_VERSION`], which OpenTofu takes for one of its own past, too.
 pub const TERRAFORM_VERSION: &str = "1.11.4";
