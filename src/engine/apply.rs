@@ -37,24 +37,28 @@ pub struct Applied {
     pub outputs: Outputs,
     /// The instance refresh that was started, if any.
     pub refresh: Option<String>,
+    /// The group as it was last seen.
+    pub group: Option<Group>,
 }
 
 /// Carries out a plan, then reads the outputs (anew only if the group was touched).
 pub async fn apply(ctx: &Context<'_>, request: &Request, planned: &Planned) -> Result<Applied, Failure> {
     let refresh = walk(ctx, planned).await?;
+    let mut group = planned.observed.group.clone();
     let outputs = if touches_group(&planned.plan) {
-        let (group, instances) = reread(ctx, &planned.desired.names.group).await?;
+        let (live, instances) = reread(ctx, &planned.desired.names.group).await?;
+        let live = group.insert(live);
         if creates_group(&planned.plan) {
             // It has had no time to fail at launching anything: asking why members are missing is in vain.
-            observe::outputs_from(&request.scope, Some(&group), &instances, &[])?
+            observe::outputs_from(&request.scope, Some(live), &instances, &[])?
         } else {
-            observe::outputs_of(ctx.cloud, &request.scope, Some(&group), &instances).await?
+            observe::outputs_of(ctx.cloud, &request.scope, Some(live), &instances).await?
         }
     } else {
-        let observed = &planned.observed;
-        observe::outputs_of(ctx.cloud, &request.scope, observed.group.as_ref(), &observed.instances).await?
+        let instances = &planned.observed.instances;
+        observe::outputs_of(ctx.cloud, &request.scope, group.as_ref(), instances).await?
     };
-    Ok(Applied { counts: planned.plan.counts(), outputs, refresh })
+    Ok(Applied { counts: planned.plan.counts(), outputs, refresh, group })
 }
 
 /// A group that this very run made or changed is there: a reading without it lags.

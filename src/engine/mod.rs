@@ -20,7 +20,7 @@ use crate::{
     error::{Failure, Kind},
     model::{
         desired::{self, Desired},
-        observed::Observed,
+        observed::{Known, Observed},
         plan::Plan,
         planner,
     },
@@ -43,8 +43,14 @@ pub struct Planned {
 
 /// Reads AWS and plans. Inputs that cannot work are refused before the first call.
 pub async fn plan(cloud: &dyn Cloud, request: &Request) -> Result<Planned, Failure> {
+    plan_with(cloud, request, &Known::default()).await
+}
+
+/// As [`plan`]; a state file has told what the tags may not say.
+pub async fn plan_with(cloud: &dyn Cloud, request: &Request, known: &Known) -> Result<Planned, Failure> {
     desired::check(request)?;
-    let observed = observe::for_plan(cloud, request).await?;
+    let mut observed = observe::for_plan(cloud, request).await?;
+    observed.known = known.clone();
     let (desired, plan) = planner::plan(request, &observed)
         .map_err(|diagnostics| Failure { kind: Kind::Refused, diagnostics })?;
     Ok(Planned { observed, desired, plan })

@@ -14,7 +14,7 @@ use crate::{
         desired::roll_key,
         image,
         names::{Names, RollKey},
-        observed::{Activity, Group, Images, Instance, Object, Observed, Template, TemplateVersion},
+        observed::{Activity, Group, Images, Instance, Known, Object, Observed, Template, TemplateVersion},
         outputs, records, target,
     },
 };
@@ -47,6 +47,7 @@ pub async fn for_plan(cloud: &dyn Cloud, request: &Request) -> Result<Observed, 
         versions: keep(versions, &mut errors).unwrap_or_default(),
         object: keep(object, &mut errors).unwrap_or(Object::Missing),
         images: keep(images, &mut errors).unwrap_or(Images::NotAsked),
+        known: Known::default(),
     };
     if !errors.is_empty() {
         return Err(together(errors));

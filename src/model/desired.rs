@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::{
     image, labels,
     names::{Names, RollKey},
-    observed::{Group, Images, Template},
+    observed::{Group, Images, Known, Template},
     records,
     resources::{Interface, Metadata, TemplateData, Volume},
     userdata,
@@ -113,18 +113,20 @@ pub fn check(request: &Request) -> Result<(), Problems> {
     if problems.is_empty() { Ok(()) } else { Err(Problems(problems)) }
 }
 
-/// What the pool should be. `group` and `templates` are those of the pool, read for their records.
+/// What the pool should be. `group` and `templates` are those of the pool, read for their records; `known` is
+/// asked for what they do not record.
 pub fn desired(
     request: &Request,
     images: &Images,
     group: Option<&Group>,
     templates: &[&Template],
+    known: &Known,
 ) -> Result<Desired, Problems> {
     check(request)?;
     let mut problems = Vec::new();
     let region = request.exports.region.as_str();
     let chosen = image::choose(request, images, region).map_err(|problem| problems.push(problem)).ok();
-    let zones = zones::zones(request, group, templates).map_err(|problem| problems.push(problem)).ok();
+    let zones = zones::zones(request, group, templates, known).map_err(|problem| problems.push(problem)).ok();
     let (Some(chosen), Some(zones)) = (chosen, zones) else { return Err(Problems(problems)) };
 
     let names = Names::of(&request.scope);
@@ -367,7 +369,7 @@ mod tests {
     }
 
     fn of(edit: impl FnOnce(&mut Request)) -> Result<Desired, Problems> {
-        desired(&testing::request(edit), &found(), None, &[])
+        desired(&testing::request(edit), &found(), None, &[], &Known::default())
     }
 
     #[test]

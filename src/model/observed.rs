@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::resources::TemplateData;
+use super::{names::RollKey, resources::TemplateData};
 use crate::{clock::Timestamp, contract::request::Tags};
 
 /// An Auto Scaling group, from `DescribeAutoScalingGroups`.
@@ -237,6 +237,17 @@ pub struct Observed {
     pub object: Object,
     /// Images found, by id or by name.
     pub images: Images,
+    /// What a state file says; nothing where there is none.
+    pub known: Known,
+}
+
+/// What the state of a pool that Terraform made records, and no tag says yet.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Known {
+    /// The zones of the pool's first apply; never empty.
+    pub zones: Option<Vec<String>>,
+    /// What the group's template was made for.
+    pub key: Option<RollKey>,
 }
 
 /// The outcome of looking for images.

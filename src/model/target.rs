@@ -58,9 +58,14 @@ pub fn target<'a>(desired: &Desired, observed: &'a Observed) -> Target<'a> {
                 .is_some_and(|m| t.name == format!("{}{}", desired.names.template_prefix(), m.hash))
             || is_our_naming(&desired.names, &t.name)
     };
-    let serves =
-        |t: &Template| t.name == *wanted || (!named_by_us(t) && records::holds_key(&t.tags, &desired.key));
-    let untold = |t: &Template| !named_by_us(t) && !records::has_key(&t.tags);
+    // What a state says of the group's template counts as its record, where it has none.
+    let told = observed.known.key.as_ref().filter(|_| own.is_some_and(|t| !records::has_key(&t.tags)));
+    let holds = |t: &Template| {
+        records::holds_key(&t.tags, &desired.key)
+            || (told == Some(&desired.key) && own.is_some_and(|own| own.id == t.id))
+    };
+    let serves = |t: &Template| t.name == *wanted || (!named_by_us(t) && holds(t));
+    let untold = |t: &Template| !named_by_us(t) && !records::has_key(&t.tags) && told.is_none();
 
     let taken_over = own.is_some_and(untold) && !own.is_some_and(serves);
     let existing = own
@@ -159,6 +164,23 @@ mod tests {
             assert_eq!(target.repoints(), !keeps, "{recorded:?}");
             assert_eq!(target.taken_over, recorded.is_none());
         }
+    }
+
+    #[test]
+    fn a_state_tells_what_a_template_without_a_record_was_made_for() {
+        let desired = testing::desired(|_| {});
+        for (known, keeps) in [("v1.34.1", true), ("v1.33.0", false)] {
+            let mut world = world("lt-1", vec![template("lt-1", GENERATED, None)]);
+            world.known.key = Some(key(known));
+            let target = target(&desired, &world);
+            assert_eq!((target.existing.is_some(), target.repoints()), (keeps, !keeps), "{known}");
+            assert!(!target.taken_over, "nothing is guessed");
+            assert_eq!(target.replaces.is_some(), !keeps);
+        }
+        // A record in the tags is newer than any state.
+        let mut world = world("lt-1", vec![template("lt-1", GENERATED, Some(&key("v1.34.1")))]);
+        world.known.key = Some(key("v1.33.0"));
+        assert!(!target(&desired, &world).repoints());
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::{
     desired::Desired,
-    observed::{Image, Images, Object, Observed},
+    observed::{Image, Images, Known, Object, Observed},
 };
 use crate::contract::{
     exports::Exports,
@@ -104,10 +104,11 @@ pub(crate) fn nothing() -> Observed {
             root_device_name: "/dev/sda1".into(),
             ..Image::default()
         }]),
+        known: Known::default(),
     }
 }
 
 /// What the demo pool, changed by `edit`, should be in an empty AWS.
 pub(crate) fn desired(edit: impl FnOnce(&mut Request)) -> Desired {
-    super::desired::desired(&request(edit), &nothing().images, None, &[]).unwrap()
+    super::desired::desired(&request(edit), &nothing().images, None, &[], &Known::default()).unwrap()
 }

@@ -1,7 +1,7 @@
 //! Which zones a pool spans, and what it remembers of its first apply.
 
 use super::{
-    observed::{Group, Template},
+    observed::{Group, Known, Template},
     records,
 };
 use crate::contract::{problem::Diagnostic, request::Request};
@@ -18,8 +18,14 @@ pub struct Zones {
 }
 
 /// The zones of a pool. The record is read from the group, else from a template of the pool's (so that
-/// it survives a group deleted by hand); a pool that has none gets one now.
-pub fn zones(request: &Request, group: Option<&Group>, templates: &[&Template]) -> Result<Zones, Diagnostic> {
+/// it survives a group deleted by hand); a pool that has none gets one now, if the state of a pool that
+/// Terraform made says so, the one it had there.
+pub fn zones(
+    request: &Request,
+    group: Option<&Group>,
+    templates: &[&Template],
+    known: &Known,
+) -> Result<Zones, Diagnostic> {
     let found = group
         .and_then(|g| g.tags.get(records::ZONES))
         .map(|tag| tag.value.as_str())
@@ -27,7 +33,7 @@ pub fn zones(request: &Request, group: Option<&Group>, templates: &[&Template]) 
         .filter(|value| !value.is_empty());
     let record = match found {
         Some(value) => value.to_owned(),
-        None => initial(request, group).join("/"),
+        None => known.zones.clone().unwrap_or_else(|| initial(request, group)).join("/"),
     };
     if record.chars().count() > records::VALUE_CHARS {
         return Err(Diagnostic::error(
@@ -129,15 +135,15 @@ mod tests {
 
     #[test]
     fn the_first_apply_records_the_clusters_zones() {
-        let all = zones(&testing::request(|_| {}), None, &[]).unwrap();
+        let all = zones(&testing::request(|_| {}), None, &[], &Known::default()).unwrap();
         assert_eq!(all.record, "us-east-1a/us-east-1b/us-east-1c");
         assert!(!all.recorded);
         let listed =
             testing::request(|r| r.cluster_failure_domains = vec!["us-east-1c".into(), "us-east-1a".into()]);
-        assert_eq!(zones(&listed, None, &[]).unwrap().record, "us-east-1a/us-east-1c");
+        assert_eq!(zones(&listed, None, &[], &Known::default()).unwrap().record, "us-east-1a/us-east-1c");
         // failure_domains decide what is spanned, and leave the record to the cluster.
         let asked = testing::request(|r| r.failure_domains = vec!["us-east-1b".into()]);
-        let asked = zones(&asked, None, &[]).unwrap();
+        let asked = zones(&asked, None, &[], &Known::default()).unwrap();
         assert_eq!(asked.spanned, ["us-east-1b"]);
         assert_eq!(asked.record, "us-east-1a/us-east-1b/us-east-1c");
     }
@@ -147,11 +153,11 @@ mod tests {
         let request = testing::request(|r| {
             r.exports.failure_domains.remove("us-east-1b");
         });
-        let kept = zones(&request, Some(&recorded("us-east-1a/us-east-1b")), &[]).unwrap();
+        let kept = zones(&request, Some(&recorded("us-east-1a/us-east-1b")), &[], &Known::default()).unwrap();
         assert_eq!(kept.spanned, ["us-east-1a"]);
         assert_eq!(kept.record, "us-east-1a/us-east-1b");
         assert!(kept.recorded);
-        let gone = zones(&request, Some(&recorded("us-east-1b")), &[]).unwrap_err();
+        let gone = zones(&request, Some(&recorded("us-east-1b")), &[], &Known::default()).unwrap_err();
         assert!(gone.detail.contains("us-east-1b") && gone.detail.contains("us-east-1a, us-east-1c"));
     }
 
@@ -159,7 +165,7 @@ mod tests {
     fn a_group_deleted_by_hand_leaves_the_record_on_the_template() {
         let template =
             Template { tags: testing::tags(&[(records::ZONES, "us-east-1c")]), ..Template::default() };
-        let kept = zones(&testing::request(|_| {}), None, &[&template]).unwrap();
+        let kept = zones(&testing::request(|_| {}), None, &[&template], &Known::default()).unwrap();
         assert_eq!(kept.spanned, ["us-east-1c"]);
         assert!(kept.recorded);
     }
@@ -167,7 +173,7 @@ mod tests {
     #[test]
     fn a_pool_that_terraform_made_keeps_the_zones_it_spans() {
         let group = Group { subnets: ["subnet-01".to_owned()].into(), ..Group::default() };
-        let kept = zones(&testing::request(|_| {}), Some(&group), &[]).unwrap();
+        let kept = zones(&testing::request(|_| {}), Some(&group), &[], &Known::default()).unwrap();
         assert_eq!(kept.record, "us-east-1b");
         assert!(!kept.recorded);
     }
@@ -176,7 +182,7 @@ mod tests {
     fn unknown_zones_are_named_with_the_clusters_own() {
         let request =
             testing::request(|r| r.failure_domains = vec!["us-east-1z".into(), "us-east-1a".into()]);
-        let problem = zones(&request, None, &[]).unwrap_err();
+        let problem = zones(&request, None, &[], &Known::default()).unwrap_err();
         assert!(problem.summary.contains("us-east-1z") && !problem.summary.contains("us-east-1a"));
         assert!(problem.detail.contains("us-east-1a, us-east-1b, us-east-1c"));
     }
@@ -188,7 +194,7 @@ mod tests {
                 r.exports.failure_domains.insert(format!("us-east-1-lax-{i}a"), "subnet-0f".parse().unwrap());
             }
         });
-        let problem = zones(&request, None, &[]).unwrap_err();
+        let problem = zones(&request, None, &[], &Known::default()).unwrap_err();
         assert!(problem.detail.contains("256"));
     }
 }

@@ -117,8 +117,9 @@ pub fn plan(request: &Request, observed: &Observed) -> Result<(Desired, Plan), V
     check_ownership(request, observed)?;
     let ours: Vec<&Template> =
         observed.templates.iter().filter(|t| ownership::is_ours(&request.scope.identity, &t.tags)).collect();
-    let desired = desired::desired(request, &observed.images, observed.group.as_ref(), &ours)
-        .map_err(|problems| problems.0)?;
+    let desired =
+        desired::desired(request, &observed.images, observed.group.as_ref(), &ours, &observed.known)
+            .map_err(|problems| problems.0)?;
     let plan = draw(&desired, observed);
     Ok((desired, plan))
 }

@@ -42,10 +42,20 @@ fn record(view: &View<'_>, draft: &mut Draft) {
     }
     let mut fields = Fields::default();
     for ((tag, then), field) in wanted.iter().zip(["kubernetes_version", "machine_image_id"]) {
-        let now = before.and_then(|t| t.tags.get(tag)).filter(|v| !v.is_empty());
+        let now = before.and_then(|t| recorded(view, t).get(tag).cloned()).filter(|v| !v.is_empty());
         fields.optional(field, now, Some(then).filter(|v| !v.is_empty()));
     }
     draft.change(Address::VersionRoll, &target.name, action, fields.into_vec());
+}
+
+/// What a template records, or a state says of it.
+fn recorded(view: &View<'_>, template: &Template) -> Tags {
+    let known = view.observed.known.key.as_ref().filter(|_| !records::has_key(&template.tags));
+    let current = view.target.current.is_some_and(|used| used.id == template.id);
+    match known.filter(|_| current) {
+        Some(key) => records::key_tags(key).into_iter().collect(),
+        None => template.tags.clone(),
+    }
 }
 
 fn create(view: &View<'_>, draft: &mut Draft) -> u64 {
@@ -146,5 +156,6 @@ fn explain_replacement(view: &View<'_>, draft: &mut Draft) {
         return;
     };
     let wanted = records::key_text(&records::key_tags(&view.desired.key).into_iter().collect());
-    change.reason = Some(format!("made for {}, wanted for {wanted}", records::key_text(&earlier.tags)));
+    let made_for = records::key_text(&recorded(view, earlier));
+    change.reason = Some(format!("made for {made_for}, wanted for {wanted}"));
 }

@@ -7,7 +7,9 @@ use crate::{
     },
     model::{
         names::POLICY,
-        observed::{GroupMember, GroupTag, Instance, Launch, Policy, Refresh, TemplateUse, TemplateVersion},
+        observed::{
+            GroupMember, GroupTag, Instance, Known, Launch, Policy, Refresh, TemplateUse, TemplateVersion,
+        },
         records::{self, RollMark},
         resources::UpdateGroup,
         testing,
@@ -66,6 +68,7 @@ fn settled(edit: Edit) -> Observed {
             warm_pool: false,
             deletion_protection: None,
         }),
+        known: Known::default(),
         instances: (0..3).map(instance).collect(),
         policies: desired
             .policy
