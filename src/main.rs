@@ -4,17 +4,20 @@ use std::process::ExitCode;
 
 use machinepool::{
     app::{self, Taste, Ui},
-    cli::{self, Parsed},
+    cli::{self, Form, Parsed},
     error,
+    view::Validation,
 };
 
 fn main() -> ExitCode {
+    let form = cli::form(std::env::args_os());
     let parsed = cli::parse(std::env::args_os());
+    let lines = form == Form::Lines && !matches!(parsed, Ok(Parsed::Show(_)));
     let taste = match &parsed {
         Ok(Parsed::Run(cli)) => {
-            Taste { plain: cli.global.no_color, compact_warnings: cli.compact_warnings() }
+            Taste { plain: cli.global.no_color, compact_warnings: cli.compact_warnings(), lines }
         }
-        Ok(Parsed::Show(_)) | Err(_) => Taste { plain: true, compact_warnings: false },
+        Ok(Parsed::Show(_)) | Err(_) => Taste { plain: true, compact_warnings: false, lines },
     };
     let ui = Ui::of_process(taste);
     let outcome = parsed.map_err(anyhow::Error::from).and_then(|parsed| match parsed {
@@ -27,7 +30,11 @@ fn main() -> ExitCode {
     match outcome.and_then(|code| Ok(ui.finish().map(|()| code)?)) {
         Ok(code) => code.into(),
         Err(error) => {
-            ui.tell(&error::diagnostics(&error));
+            let diagnostics = error::diagnostics(&error);
+            match form {
+                Form::Verdict => ui.result(&Validation::new(&diagnostics).to_json()),
+                Form::Text | Form::Lines => ui.tell(&diagnostics),
+            }
             ExitCode::FAILURE
         }
     }

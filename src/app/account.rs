@@ -13,7 +13,7 @@ use crate::{
 
 /// What the inputs say about the account.
 #[derive(Clone, Copy)]
-pub(super) enum Place<'a> {
+pub(crate) enum Place<'a> {
     /// All that plan and apply need.
     Request(&'a Request),
     /// A region and a bucket, if even those.
@@ -21,14 +21,14 @@ pub(super) enum Place<'a> {
 }
 
 /// An account and its time.
-pub(super) struct Account {
+pub(crate) struct Account {
     cloud: Box<dyn Cloud>,
     clock: Rc<dyn Clock>,
 }
 
 impl Account {
     /// Opens the sandbox in `file`, else AWS. Says so on standard error if it is a sandbox.
-    pub(super) async fn open(file: Option<&Path>, place: Place<'_>, ui: &Ui) -> Result<Self, Failure> {
+    pub(crate) async fn open(file: Option<&Path>, place: Place<'_>, ui: &Ui) -> Result<Self, Failure> {
         match file {
             Some(file) => {
                 ui.say(&view::sandbox_notice(&file.display().to_string()));
@@ -77,22 +77,22 @@ impl Account {
         ))
     }
 
-    pub(super) fn cloud(&self) -> &dyn Cloud {
+    pub(crate) fn cloud(&self) -> &dyn Cloud {
         self.cloud.as_ref()
     }
 
-    pub(super) fn clock(&self) -> &dyn Clock {
+    pub(crate) fn clock(&self) -> &dyn Clock {
         self.clock.as_ref()
     }
 
     /// The region that calls go to.
-    pub(super) fn region(&self) -> &str {
+    pub(crate) fn region(&self) -> &str {
         self.cloud.region()
     }
 }
 
 impl Place<'_> {
-    pub(super) fn scope(&self) -> &Scope {
+    pub(crate) fn scope(&self) -> &Scope {
         match self {
             Self::Request(request) => &request.scope,
             Self::Scope(scope) => scope,

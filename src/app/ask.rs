@@ -14,7 +14,7 @@ use crate::{
 
 /// How an approval comes about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Approval {
+pub(crate) enum Approval {
     /// It was given on the command line.
     Given,
     /// Somebody is there to be asked.
@@ -23,7 +23,7 @@ pub(super) enum Approval {
 
 impl Approval {
     /// Refuses where neither is the case, before anything is read.
-    pub(super) fn new(auto_approve: bool, terraform: &TerraformArgs, ui: &Ui) -> Result<Self, Failure> {
+    pub(crate) fn new(auto_approve: bool, terraform: &TerraformArgs, ui: &Ui) -> Result<Self, Failure> {
         if auto_approve {
             return Ok(Self::Given);
         }
@@ -40,7 +40,7 @@ impl Approval {
     }
 
     /// Asks if need be. Anything but `yes` is a no.
-    pub(super) async fn obtain(
+    pub(crate) async fn obtain(
         self,
         ui: &Ui,
         interrupt: &Interrupt,

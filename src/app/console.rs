@@ -40,6 +40,9 @@ impl<'a> Console<'a> {
 
 impl Progress for Console<'_> {
     fn tell(&self, event: Event) {
+        if let Some(lines) = self.ui.lines() {
+            return lines.tell(event);
+        }
         let style = self.ui.talk_style();
         let text = match event {
             Event::Waiting { what, waited } if self.ui.is_live() => {

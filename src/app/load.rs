@@ -13,7 +13,7 @@ use crate::{
     contract::{
         inputs::Inputs,
         problem::{Diagnostic, Problems},
-        request::{Request, Scope},
+        request::Scope,
     },
     error::{Failure, Kind},
 };
@@ -24,23 +24,18 @@ const LARGEST: u64 = 64 << 20;
 /// The file that Terraform reads first, when none is named.
 const FIRST_FILE: &str = "terraform.tfvars.json";
 
-/// Everything, checked: for plan and apply.
-pub(super) fn request(args: &InputArgs) -> anyhow::Result<Request> {
-    Ok(Request::parse(&inputs(args)?).map_err(Failure::from)?)
-}
-
 /// Names and a place, read leniently: for outputs and destroy.
-pub(super) fn scope(args: &InputArgs) -> anyhow::Result<Scope> {
+pub(crate) fn scope(args: &InputArgs) -> anyhow::Result<Scope> {
     Ok(Scope::parse(&inputs(args)?).map_err(Failure::from)?)
 }
 
 /// `<namespace>/<name>`.
-pub(super) fn pool(scope: &Scope) -> String {
+pub(crate) fn pool(scope: &Scope) -> String {
     format!("{}/{}", scope.namespace, scope.name)
 }
 
 /// What was said. All that is wrong with the files is told together.
-fn inputs(args: &InputArgs) -> anyhow::Result<Inputs> {
+pub(crate) fn inputs(args: &InputArgs) -> anyhow::Result<Inputs> {
     let found;
     let sources = if args.sources.is_empty() {
         found = files_here()?;

@@ -1,20 +1,22 @@
 //! The commands: one short function each that reads like its story.
 
-mod account;
-mod ask;
+pub(crate) mod account;
+pub(crate) mod ask;
 mod console;
 mod furnish;
 mod inspect;
-mod load;
-mod modify;
+pub(crate) mod load;
 mod offline;
-mod session;
+pub(crate) mod session;
 mod signals;
 mod ui;
 
 use anyhow::Context as _;
 
-use crate::cli::{Cli, Command};
+use crate::{
+    cli::{Cli, Command},
+    runtime::commands,
+};
 use session::Session;
 
 pub use ui::{Taste, Ui};
@@ -27,17 +29,20 @@ pub fn run(ui: &Ui, cli: &Cli) -> anyhow::Result<u8> {
     }
     let session = Session { ui, sandbox: cli.global.sandbox() };
     match &cli.command {
-        Command::Validate(args) => offline::validate(ui, args),
+        Command::Validate(args) => commands::validate(ui, args),
         Command::Schema(args) => offline::schema(ui, args),
-        Command::Version => {
-            offline::version(ui);
+        Command::Version(args) => {
+            commands::version(ui, args);
             Ok(0)
         }
-        Command::Plan(args) if args.destroy => inspect::plan_destroy(&session, args),
-        Command::Plan(args) => inspect::plan(&session, args),
-        Command::Apply(args) if args.refresh_only => inspect::refresh(&session, args),
-        Command::Apply(args) => modify::apply(&session, args),
-        Command::Destroy(args) => modify::destroy(&session, args),
+        Command::Init(args) => commands::init(ui, args),
+        Command::Plan(args) => commands::plan(&session, args),
+        Command::Apply(args) if args.refresh_only => commands::refresh(&session, args),
+        Command::Apply(args) => commands::apply(&session, args),
+        Command::Destroy(args) => commands::destroy(&session, args),
+        Command::Show(args) => commands::show(ui, args),
+        Command::State(command) => commands::state(&session, command),
+        Command::ForceUnlock(args) => commands::force_unlock(&session, args),
         Command::Outputs(args) => inspect::outputs(&session, args),
     }
 }

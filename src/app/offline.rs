@@ -1,30 +1,11 @@
 //! Commands that need neither AWS nor a runtime.
 
-use super::{load, ui::Ui};
+use super::ui::Ui;
 use crate::{
-    cli::{SchemaArgs, SchemaFormat, SchemaOf, ValidateArgs},
+    cli::{SchemaArgs, SchemaFormat, SchemaOf},
     contract::schema,
-    error::{Failure, Kind, diagnostics},
-    model::desired,
-    view::Validation,
+    error::{Failure, Kind},
 };
-
-/// Checks the inputs. Exit code 1 without an error is an invalid verdict told as JSON.
-pub(super) fn validate(ui: &Ui, args: &ValidateArgs) -> anyhow::Result<u8> {
-    let verdict = load::request(&args.inputs).and_then(|request| {
-        desired::check(&request).map_err(Failure::from)?;
-        Ok(request.warnings)
-    });
-    if args.json {
-        let invalid = verdict.is_err();
-        let found = verdict.unwrap_or_else(|error| diagnostics(&error));
-        ui.result(&Validation::new(&found).to_json());
-        return Ok(u8::from(invalid));
-    }
-    ui.tell(&verdict?);
-    ui.result("Success! The inputs are valid.\n");
-    Ok(0)
-}
 
 /// Prints a schema.
 pub(super) fn schema(ui: &Ui, args: &SchemaArgs) -> anyhow::Result<u8> {
@@ -45,9 +26,4 @@ pub(super) fn schema(ui: &Ui, args: &SchemaArgs) -> anyhow::Result<u8> {
         (SchemaOf::Variables, Some(SchemaFormat::Json)) => ui.result(schema::variables()),
     }
     Ok(0)
-}
-
-/// Prints name and version.
-pub(super) fn version(ui: &Ui) {
-    ui.result(concat!(env!("CARGO_PKG_NAME"), " ", env!("CARGO_PKG_VERSION"), "\n"));
 }

@@ -17,30 +17,39 @@ use crate::{
         context::{Context, Interrupt},
     },
     error::{Failure, Kind},
+    model::observed::Known,
 };
 
 /// What the command line gives to every command.
-pub(super) struct Session<'a> {
-    pub(super) ui: &'a Ui,
+pub(crate) struct Session<'a> {
+    pub(crate) ui: &'a Ui,
     /// The sandbox's file, if there is one.
-    pub(super) sandbox: Option<PathBuf>,
+    pub(crate) sandbox: Option<PathBuf>,
 }
 
 /// A command that is under way.
-pub(super) struct Run<'a> {
-    pub(super) ui: &'a Ui,
-    pub(super) account: Account,
-    pub(super) interrupt: Interrupt,
+pub(crate) struct Run<'a> {
+    pub(crate) ui: &'a Ui,
+    pub(crate) account: Account,
+    pub(crate) interrupt: Interrupt,
     console: Console<'a>,
 }
 
 impl Session<'_> {
     /// Runs `work` against the account at `place` on this thread. Reading inputs comes before: nothing
     /// else here waits without an ear for signals.
-    pub(super) fn online(
+    pub(crate) fn online(
         &self,
         place: Place<'_>,
         work: impl AsyncFnOnce(&Run<'_>) -> anyhow::Result<u8>,
+    ) -> anyhow::Result<u8> {
+        self.listening(async |interrupt| work(&self.open(place, interrupt).await?).await)
+    }
+
+    /// Runs `work` on this thread, with an ear for signals.
+    pub(crate) fn listening(
+        &self,
+        work: impl AsyncFnOnce(&Interrupt) -> anyhow::Result<u8>,
     ) -> anyhow::Result<u8> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
@@ -49,34 +58,31 @@ impl Session<'_> {
         runtime.block_on(async {
             let signals = Signals::new().context("Cannot listen for signals")?;
             let (interrupter, interrupt) = Interrupt::new();
-            let command = async {
-                let opening = Account::open(self.sandbox.as_deref(), place, self.ui);
-                let account = unless_interrupted(&interrupt, opening).await?;
-                let run = Run {
-                    ui: self.ui,
-                    account,
-                    interrupt: interrupt.clone(),
-                    console: Console::new(self.ui),
-                };
-                work(&run).await
-            };
             tokio::select! {
-                outcome = command => outcome,
+                outcome = work(&interrupt) => outcome,
                 never = signals.obey(self.ui, &interrupter) => match never {},
             }
         })
     }
+
+    /// Opens the account at `place`.
+    pub(crate) async fn open(&self, place: Place<'_>, interrupt: &Interrupt) -> Result<Run<'_>, Failure> {
+        let opening = Account::open(self.sandbox.as_deref(), place, self.ui);
+        let account = unless_interrupted(interrupt, opening).await?;
+        Ok(Run { ui: self.ui, account, interrupt: interrupt.clone(), console: Console::new(self.ui) })
+    }
 }
 
 impl Run<'_> {
-    /// The plan for a request. What is odd about the inputs stands in the plan, and is told if there is none.
-    pub(super) async fn plan(&self, request: &Request) -> Result<Planned, Failure> {
-        let planned = self.reading(engine::plan(self.account.cloud(), request)).await;
+    /// The plan for a request, with what a state says of the pool. What is odd about the inputs stands in the
+    /// plan, and is told if there is none.
+    pub(crate) async fn plan(&self, request: &Request, known: &Known) -> Result<Planned, Failure> {
+        let planned = self.reading(engine::plan_with(self.account.cloud(), request, known)).await;
         planned.inspect_err(|_| self.ui.tell(&request.warnings))
     }
 
     /// Work that only reads: it is dropped at an interrupt.
-    pub(super) async fn reading<T>(
+    pub(crate) async fn reading<T>(
         &self,
         work: impl Future<Output = Result<T, Failure>>,
     ) -> Result<T, Failure> {
@@ -84,7 +90,7 @@ impl Run<'_> {
     }
 
     /// What the engine is given for work that writes and may take `timeout` from now on.
-    pub(super) fn context(&self, timeout: Duration) -> Context<'_> {
+    pub(crate) fn context(&self, timeout: Duration) -> Context<'_> {
         let clock = self.account.clock();
         Context {
             cloud: self.account.cloud(),

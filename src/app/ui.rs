@@ -3,11 +3,14 @@
 use std::{
     cell::{Cell, RefCell},
     io::{self, ErrorKind, IsTerminal, Write},
+    rc::Rc,
 };
 
 use crate::{
+    clock::SystemClock,
     contract::problem::Diagnostic,
     error::{Failure, Kind},
+    runtime::{secrets::Secrets, ui_json::Lines},
     view::{self, Style},
 };
 
@@ -34,9 +37,23 @@ impl Stream {
     }
 }
 
+/// The way of JSON lines to a stream.
+struct Sink(Rc<Stream>);
+
+impl Write for Sink {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write(&String::from_utf8_lossy(bytes));
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 /// The terminal, or what stands in its place.
 pub struct Ui {
-    out: Stream,
+    out: Rc<Stream>,
     err: Stream,
     asks: bool,
     rewrites: bool,
@@ -44,6 +61,10 @@ pub struct Ui {
     live: Cell<bool>,
     /// Whether a question without its line end is.
     asked: Cell<bool>,
+    /// How results are told where programs read them.
+    lines: Option<Lines<'static>>,
+    /// What no text may hold.
+    secrets: RefCell<Secrets>,
 }
 
 /// What the command line says about how to show things.
@@ -53,6 +74,8 @@ pub struct Taste {
     pub plain: bool,
     /// Warnings without their details.
     pub compact_warnings: bool,
+    /// One JSON object per line on standard output.
+    pub lines: bool,
 }
 
 impl Ui {
@@ -69,13 +92,20 @@ impl Ui {
         let (out_terminal, err_terminal) = (out.is_terminal(), err.is_terminal());
         let out_style = style(out_terminal, terminal_size::terminal_size_of(&out));
         let err_style = style(err_terminal, terminal_size::terminal_size_of(&err));
+        let out = Rc::new(Stream::new(out, out_style));
+        let lines = taste.lines.then(|| Lines::new(Sink(Rc::clone(&out)), &SystemClock));
+        if let Some(lines) = &lines {
+            lines.version();
+        }
         Self {
-            out: Stream::new(out, out_style),
+            out,
             err: Stream::new(err, err_style),
-            asks: io::stdin().is_terminal() && err_terminal,
+            asks: io::stdin().is_terminal() && err_terminal && !taste.lines,
             rewrites: err_terminal && !dumb,
             live: Cell::new(false),
             asked: Cell::new(false),
+            lines,
+            secrets: RefCell::default(),
         }
     }
 
@@ -99,16 +129,29 @@ impl Ui {
         self.rewrites
     }
 
+    /// The lines that programs read, if they are asked for.
+    pub fn lines(&self) -> Option<&Lines<'static>> {
+        self.lines.as_ref()
+    }
+
+    /// Keeps secrets out of everything that is told from now on.
+    pub fn hide(&self, secrets: &Secrets) {
+        if let Some(lines) = &self.lines {
+            lines.hide(secrets.clone());
+        }
+        self.secrets.replace(secrets.clone());
+    }
+
     /// Prints a result.
     pub fn result(&self, text: &str) {
         self.begin_line();
-        self.out.write(text);
+        self.out.write(&self.secrets.borrow().mask(text));
     }
 
     /// Says something beside the results.
     pub fn say(&self, text: &str) {
         self.begin_line();
-        self.err.write(text);
+        self.err.write(&self.secrets.borrow().mask(text));
     }
 
     /// Shows a question; its answer stands on the same line.
@@ -125,7 +168,7 @@ impl Ui {
     /// Shows a line that the next text overwrites; only where [`Self::is_live`].
     pub fn show_live(&self, line: &str) {
         self.begin_line();
-        self.err.write(line);
+        self.err.write(&self.secrets.borrow().mask(line));
         self.live.set(true);
     }
 
@@ -140,6 +183,10 @@ impl Ui {
 
     /// Tells errors and warnings.
     pub fn tell(&self, diagnostics: &[Diagnostic]) {
+        if let Some(lines) = &self.lines {
+            diagnostics.iter().for_each(|diagnostic| lines.diagnostic(diagnostic));
+            return;
+        }
         for (number, diagnostic) in diagnostics.iter().enumerate() {
             if number > 0 {
                 self.say("\n");
@@ -202,19 +249,21 @@ pub(super) mod tests {
     pub(crate) fn on_paper(terminal: bool) -> (Ui, Paper) {
         let (out, err, style) = (Paper::default(), Paper::default(), Style::new(Some(80), false));
         let ui = Ui {
-            out: Stream::new(out, style),
+            out: Rc::new(Stream::new(out, style)),
             err: Stream::new(err.clone(), style),
             asks: terminal,
             rewrites: terminal,
             live: Cell::new(false),
             asked: Cell::new(false),
+            lines: None,
+            secrets: RefCell::default(),
         };
         (ui, err)
     }
 
     fn with_out(out: impl Write + 'static) -> Ui {
         let (mut ui, _) = on_paper(false);
-        ui.out.writer = RefCell::new(Box::new(out));
+        ui.out = Rc::new(Stream::new(out, Style::new(Some(80), false)));
         ui
     }
 

@@ -1,6 +1,7 @@
 //! What makes the program a drop-in for Terraform where the CAPTF runner calls it as `/captf/runtime`,
 //! around the same engine.
 //!
+//! - `commands`: the commands in a working directory that has a root module.
 //! - [`root`]: the generated `main.tf.json`, and what follows from it.
 //! - [`state`]: Terraform's state, version 4, as values.
 //! - [`planfile`]: a saved plan, and whether it still holds.
@@ -11,6 +12,7 @@
 //! - [`private_file`]: files that only their owner reads.
 
 pub mod address;
+pub(crate) mod commands;
 pub mod plan_json;
 pub mod planfile;
 pub mod private_file;

@@ -40,6 +40,8 @@ pub struct Root {
     pub backend: Option<Vec<(String, Json)>>,
     /// The variables, by name.
     pub variables: BTreeMap<String, RootVariable>,
+    /// Where the role's module is, as the root says it.
+    pub source: Option<String>,
     /// What the root passes to the role, by argument; `None` for a root that only has a backend.
     pub arguments: Option<BTreeMap<String, Argument>>,
     /// The outputs that re-export one of the role's, by their name in the root.
@@ -76,6 +78,16 @@ pub struct RootOutput {
 }
 
 impl Root {
+    /// The root of a pool that is managed without one: every output leaves under its own name, and only the
+    /// bootstrap data is secret.
+    pub fn of_operator() -> Self {
+        let output = |name: &str| RootOutput { output: name.to_owned(), sensitive: false };
+        Self {
+            outputs: OUTPUTS.iter().map(|name| ((*name).to_owned(), output(name))).collect(),
+            ..Self::default()
+        }
+    }
+
     /// Reads the text of a root module.
     pub fn parse(text: &[u8]) -> Result<Self, Problems> {
         let json = Json::parse(text).map_err(|error| {
@@ -95,6 +107,10 @@ impl Root {
                 .into_iter()
                 .map(|(name, body)| (name.to_owned(), variable(body)))
                 .collect(),
+            source: module.and_then(|(_, body)| match body.get("source") {
+                Some(Json::String(source)) => Some(source.clone()),
+                _ => None,
+            }),
             arguments: module.map(|(_, body)| arguments(body)),
             outputs: labelled(&json, "output")
                 .into_iter()

@@ -47,7 +47,7 @@ pub struct Recorded<'a> {
 
 /// Writes lines, each one JSON object, each flushed at once.
 pub struct Lines<'a> {
-    writer: RefCell<&'a mut dyn Write>,
+    writer: RefCell<Box<dyn Write + 'a>>,
     clock: &'a dyn Clock,
     secrets: RefCell<Secrets>,
     failed: RefCell<Option<io::Error>>,
@@ -75,9 +75,9 @@ struct Steps {
 
 impl<'a> Lines<'a> {
     /// Lines on `writer`, with the times of `clock`.
-    pub fn new(writer: &'a mut dyn Write, clock: &'a dyn Clock) -> Self {
+    pub fn new(writer: impl Write + 'a, clock: &'a dyn Clock) -> Self {
         Self {
-            writer: RefCell::new(writer),
+            writer: RefCell::new(Box::new(writer)),
             clock,
             secrets: RefCell::default(),
             failed: RefCell::default(),

@@ -233,8 +233,7 @@ fn a_reader_that_goes_away_stops_nothing() {
             Ok(())
         }
     }
-    let mut gone = Gone;
-    let lines = Lines::new(&mut gone, &Noon);
+    let lines = Lines::new(Gone, &Noon);
     lines.version();
     lines.version();
     assert_eq!(lines.failure().unwrap().kind(), io::ErrorKind::BrokenPipe);

@@ -68,6 +68,11 @@ impl fmt::Debug for OutputValue {
     }
 }
 
+/// The type of an output's value in Terraform's notation: `["list", "string"]`, `"number"`.
+pub fn output_type(name: &str, value: &serde_json::Value) -> serde_json::Value {
+    document::to_value(&types::output_type(name, &document::from_value(value)))
+}
+
 impl State {
     /// Reads a state of at most [`MAX_BYTES`].
     pub fn parse(bytes: &[u8]) -> Result<Self, StateError> {

@@ -1,0 +1,269 @@
+//! `apply`: makes the pool what the inputs or a saved plan ask for, and records what is true then.
+
+use std::{path::Path, time::Duration};
+
+use super::{
+    destroy,
+    ledger::{Ledger, Purpose as Holding},
+    plan,
+    setting::{Given, Setting},
+    tell,
+};
+use crate::{
+    app::{
+        account::Place,
+        ask::Approval,
+        load,
+        session::{Run, Session},
+    },
+    cli::ApplyArgs,
+    contract::{
+        problem::Diagnostic,
+        request::{Request, Scope},
+    },
+    engine::{self, Applied, Planned, context::Interrupt, observe},
+    error::{Failure, Kind},
+    model::{
+        names,
+        observed::{Object, Observed, Policy, Template},
+        plan::{Counts, Plan},
+    },
+    runtime::{
+        plan_json::Shown,
+        planfile::{self, Essence, SavedPlan},
+    },
+    view::{Purpose, Subject},
+};
+
+/// How long what was done is looked at after a failure, so that an interrupted run ends in seconds.
+const LOOK_BACK: Duration = Duration::from_secs(15);
+
+/// Makes the pool what the inputs ask for, or carries out a saved plan. An apply without changes still
+/// cleans up.
+pub(crate) fn apply(session: &Session<'_>, args: &ApplyArgs) -> anyhow::Result<u8> {
+    let setting = Setting::here()?;
+    setting.check()?;
+    let (given, saved) = match &args.plan_file {
+        Some(path) => {
+            let saved = saved(path, args)?;
+            (setting.given(session.ui, saved.inputs.clone()), Some(saved))
+        }
+        None => (setting.inputs(session.ui, &args.inputs)?, None),
+    };
+    let approval = match &saved {
+        Some(_) => Approval::Given,
+        None => Approval::new(args.auto_approve, &args.terraform, session.ui)?,
+    };
+    if saved.as_ref().is_some_and(|saved| saved.purpose == Purpose::Destroy) {
+        let how = destroy::How { approval, timeout: args.timeout, locking: args.terraform.locking };
+        return destroy::carry_out(session, &setting, &given, &how, saved.as_ref());
+    }
+    let mut request = given.request()?;
+    if let Some(image) = saved.as_ref().and_then(|saved| saved.image.clone()) {
+        request.pin_image(image);
+    }
+    session.listening(async |interrupt| {
+        let locking = args.terraform.locking;
+        let mut ledger = Ledger::open(session, &setting, locking, Holding::Apply, interrupt).await?;
+        let task = Task {
+            args,
+            setting: &setting,
+            given: &given,
+            request: &request,
+            approval,
+            saved: saved.as_ref(),
+        };
+        let outcome = task.run(session, &mut ledger, interrupt).await;
+        ledger.close(session.ui, outcome).await
+    })
+}
+
+/// Reads a saved plan; beside it no inputs may be given.
+fn saved(path: &Path, args: &ApplyArgs) -> anyhow::Result<SavedPlan> {
+    if !args.inputs.sources.is_empty() {
+        return Err(Failure::new(
+            Kind::Usage,
+            "Can't set variables when applying a saved plan",
+            "A saved plan holds the inputs that it was made from. Leave -var and -var-file away, or plan again with \
+             them.",
+        )
+        .into());
+    }
+    Ok(SavedPlan::read(path).map_err(|problem| Failure { kind: Kind::Local, diagnostics: vec![problem] })?)
+}
+
+/// Refuses a saved plan that no longer is what would be done.
+pub(super) fn still_holds(saved: Option<&SavedPlan>, fresh: &Plan) -> Result<(), Failure> {
+    let stale = saved.and_then(|saved| planfile::stale(&saved.essence, &Essence::of(fresh)));
+    match stale {
+        Some(problem) => Err(Failure { kind: Kind::Refused, diagnostics: vec![problem] }),
+        None => Ok(()),
+    }
+}
+
+struct Task<'a> {
+    args: &'a ApplyArgs,
+    setting: &'a Setting,
+    given: &'a Given,
+    request: &'a Request,
+    approval: Approval,
+    saved: Option<&'a SavedPlan>,
+}
+
+impl Task<'_> {
+    async fn run(
+        &self,
+        session: &Session<'_>,
+        ledger: &mut Ledger,
+        interrupt: &Interrupt,
+    ) -> anyhow::Result<u8> {
+        let request = self.request;
+        let run = session.open(Place::Request(request), interrupt).await?;
+        let planned = run.plan(request, &ledger.known()).await?;
+        still_holds(self.saved, &planned.plan)?;
+        self.approve(&run, &planned, ledger).await?;
+        if planned.observed.group.is_some() && !planned.desired.zones.recorded {
+            // The pool was just taken over: what only its state knows must not be lost.
+            ledger.rehearse().await?;
+        }
+        tell::begin(run.ui, &planned.plan);
+        let outcome = self.walk(&run, &planned).await;
+        let recorded = match &outcome {
+            Ok(applied) => {
+                let after = after(&planned, applied);
+                ledger
+                    .record_apply(
+                        self.setting,
+                        &planned.desired,
+                        &after,
+                        &applied.outputs,
+                        run.account.region(),
+                    )
+                    .await
+            }
+            Err(_) => self.look_back(&run, &planned, ledger).await,
+        };
+        let applied = both(outcome, recorded)?;
+        tell::applied(run.ui, applied.counts, &applied.outputs, &self.setting.outputs(&applied.outputs));
+        Ok(0)
+    }
+
+    /// Shows the plan, and asks if there is something to approve.
+    async fn approve(&self, run: &Run<'_>, planned: &Planned, ledger: &Ledger) -> anyhow::Result<()> {
+        let pool = load::pool(&self.request.scope);
+        let subject = Subject { pool: &pool, region: run.account.region(), purpose: Purpose::Apply };
+        let recorded = ledger.outputs();
+        let live = match run.ui.lines() {
+            Some(_) => plan::live(run, self.setting, &self.request.scope, planned).await?,
+            None => None,
+        };
+        let shown = Shown {
+            plan: &planned.plan,
+            purpose: Purpose::Apply,
+            root: &self.setting.root,
+            inputs: &self.given.inputs,
+            secrets: &self.given.secrets,
+            recorded: &recorded,
+            live: live.as_ref(),
+        };
+        let outputs = if live.is_some() { plan::changed_outputs(self.setting, &shown) } else { Vec::new() };
+        tell::proposal(run.ui, &planned.plan, &subject, &outputs);
+        if !planned.plan.is_empty() {
+            self.approval.obtain(run.ui, &run.interrupt, Purpose::Apply).await?;
+        }
+        Ok(())
+    }
+
+    async fn walk(&self, run: &Run<'_>, planned: &Planned) -> Result<Applied, Failure> {
+        let context = run.context(self.args.timeout);
+        let mut applied = engine::apply(&context, self.request, planned).await?;
+        if self.args.wait {
+            engine::await_roll(&context, &self.request.scope, applied.refresh.as_deref())
+                .await
+                .map_err(|failure| after_changes(failure, applied.counts))?;
+            applied.outputs = run.reading(engine::outputs(run.account.cloud(), &self.request.scope)).await?;
+        }
+        Ok(applied)
+    }
+
+    /// What is true after a failure, as far as AWS tells in time.
+    async fn look_back(&self, run: &Run<'_>, planned: &Planned, ledger: &mut Ledger) -> Result<(), Failure> {
+        if !ledger.keeps() {
+            return Ok(());
+        }
+        let scope: &Scope = &self.request.scope;
+        let reading = async {
+            let observed = observe::for_plan(run.account.cloud(), self.request).await?;
+            let outputs = engine::outputs_of(run.account.cloud(), scope, &observed).await?;
+            Ok::<_, Failure>((observed, outputs))
+        };
+        let (observed, outputs) = tokio::time::timeout(LOOK_BACK, reading)
+            .await
+            .map_err(|_| untold(&Failure::new(Kind::Aws, "AWS did not answer in time", "")))?
+            .map_err(|failure| untold(&failure))?;
+        ledger.record_apply(self.setting, &planned.desired, &observed, &outputs, run.account.region()).await
+    }
+}
+
+/// A failure to see what was done is worth a warning beside the failure itself.
+fn untold(failure: &Failure) -> Failure {
+    let diagnostic = Diagnostic::warning(
+        "What was done is not recorded in the state",
+        format!("{failure}. The next apply or refresh records it."),
+    );
+    Failure { kind: failure.kind, diagnostics: vec![diagnostic] }
+}
+
+/// AWS as an apply leaves it, from what was read before and what was done: nothing is read again.
+fn after(planned: &Planned, applied: &Applied) -> Observed {
+    let desired = &planned.desired;
+    let mut observed = planned.observed.clone();
+    observed.group.clone_from(&applied.group);
+    observed.object = Object::Present {
+        sha256: Some(desired.object.sha256.clone()),
+        content_type: None,
+        encryption: None,
+        tags: desired.object.tags.clone(),
+    };
+    observed.policies.retain(|policy| policy.name != names::POLICY);
+    if desired.policy.is_some() {
+        observed.policies.push(Policy { name: names::POLICY.to_owned(), ..Policy::default() });
+    }
+    if let Some(id) = &applied.outputs.launch_template_id {
+        // Its tags are the wanted ones now, whether it was there before or not.
+        let known = observed.templates.iter().position(|template| template.id == *id);
+        let name =
+            known.map_or_else(|| desired.template.name.clone(), |at| observed.templates[at].name.clone());
+        let template =
+            Template { id: id.clone(), name, tags: desired.template.tags.clone(), ..Template::default() };
+        match known {
+            Some(at) => observed.templates[at] = template,
+            None => observed.templates.push(template),
+        }
+    }
+    observed
+}
+
+/// The outcome of the work, and of recording it: both failures are told.
+pub(super) fn both<T>(outcome: Result<T, Failure>, recorded: Result<(), Failure>) -> Result<T, Failure> {
+    match (outcome, recorded) {
+        (outcome, Ok(())) => outcome,
+        (Ok(_), Err(failure)) => Err(failure),
+        (Err(mut failure), Err(unrecorded)) => {
+            failure.diagnostics.extend(unrecorded.diagnostics);
+            Err(failure)
+        }
+    }
+}
+
+/// A wait that failed says what was done before it.
+fn after_changes(mut failure: Failure, counts: Counts) -> Failure {
+    let done = format!(
+        "Everything else is done: {} added, {} changed, {} destroyed.",
+        counts.add, counts.change, counts.destroy
+    );
+    if let Some(last) = failure.diagnostics.last_mut() {
+        last.add(&done);
+    }
+    failure
+}

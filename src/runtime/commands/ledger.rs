@@ -1,0 +1,218 @@
+//! The state of a pool and its lock, for the time of one command. Without a root module, or with one that
+//! names no backend, nothing is locked and nothing is kept.
+
+use std::{collections::BTreeMap, path::Path};
+
+use serde_json::Value;
+
+use super::{keep::Keep, setting::Setting};
+use crate::{
+    app::{Ui, session::Session},
+    cli::LockArgs,
+    contract::{outputs::Outputs, request::Scope},
+    engine::context::Interrupt,
+    error::Failure,
+    model::{
+        desired::Desired,
+        observed::{Known, Observed},
+    },
+    runtime::{
+        private_file,
+        state::{self, Facts, Live, OutputValue, Recorded, ResourcesChange, State},
+    },
+};
+
+/// Where a state is left that could not be kept, in the working directory.
+const ERRORED: &str = "errored.tfstate";
+
+/// What the lock is held for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// A plan.
+    Plan,
+    /// An apply or a destroy.
+    Apply,
+    /// An apply that only refreshes.
+    Refresh,
+    /// A state that is put in the place of another.
+    Push,
+}
+
+impl Purpose {
+    /// As Terraform names it in its lock info.
+    #[cfg_attr(not(feature = "kubernetes"), expect(dead_code, reason = "only a lock tells it"))]
+    pub(super) fn operation(self) -> &'static str {
+        match self {
+            Self::Plan => "OperationTypePlan",
+            Self::Apply | Self::Refresh => "OperationTypeApply",
+            Self::Push => "state-push",
+        }
+    }
+}
+
+/// A state under lock.
+pub(super) struct Ledger {
+    keep: Option<Keep>,
+    state: Option<State>,
+    facts: Facts,
+}
+
+impl Ledger {
+    /// Takes the lock and reads the state.
+    pub(super) async fn open(
+        session: &Session<'_>,
+        setting: &Setting,
+        locking: LockArgs,
+        purpose: Purpose,
+        interrupt: &Interrupt,
+    ) -> anyhow::Result<Self> {
+        if setting.root.backend.is_none() {
+            return Ok(Self { keep: None, state: None, facts: Facts::default() });
+        }
+        let mut keep = Keep::connect(session.ui)?;
+        if locking.lock {
+            keep.lock(session.ui, locking.lock_timeout, purpose, interrupt).await?;
+        }
+        match keep.state().await {
+            Ok(state) => {
+                let facts = state.as_ref().map(state::facts).unwrap_or_default();
+                Ok(Self { keep: Some(keep), state, facts })
+            }
+            Err(failure) => {
+                let ledger = Self { keep: Some(keep), state: None, facts: Facts::default() };
+                ledger.close(session.ui, Err(failure.into())).await
+            }
+        }
+    }
+
+    /// Gives the lock back, whatever the outcome.
+    pub(super) async fn close<T>(mut self, ui: &Ui, outcome: anyhow::Result<T>) -> anyhow::Result<T> {
+        let released = match &mut self.keep {
+            Some(keep) => {
+                ui.tell(&keep.warnings());
+                keep.unlock().await
+            }
+            None => Ok(()),
+        };
+        match (outcome, released) {
+            (outcome, Ok(())) => outcome,
+            (Ok(_), Err(failure)) => Err(failure.into()),
+            (Err(error), Err(failure)) => {
+                // The first error tells the story; that the lock stays is worth knowing, too.
+                ui.tell(&failure.diagnostics.into_iter().map(super::tell::as_warning).collect::<Vec<_>>());
+                Err(error)
+            }
+        }
+    }
+
+    /// Whether anything is kept.
+    pub(super) fn keeps(&self) -> bool {
+        self.keep.is_some()
+    }
+
+    /// What the state says of a pool that Terraform made.
+    pub(super) fn known(&self) -> Known {
+        Known { zones: self.facts.zones.clone(), key: self.facts.key.clone() }
+    }
+
+    /// A scope with the place that the state knows, where the inputs no longer say it.
+    pub(super) fn placed(&self, mut scope: Scope) -> Scope {
+        scope.region = scope.region.or_else(|| self.facts.region.clone());
+        scope.bucket = scope.bucket.or_else(|| self.facts.bucket.clone());
+        scope
+    }
+
+    /// The recorded outputs.
+    pub(super) fn outputs(&self) -> BTreeMap<String, Value> {
+        let outputs = self.state.as_ref().map(State::outputs).unwrap_or_default();
+        outputs.into_iter().map(|(name, output)| (name, output.value)).collect()
+    }
+
+    /// Makes sure that the state can be written, before AWS is.
+    pub(super) async fn rehearse(&self) -> Result<(), Failure> {
+        let Some(keep) = &self.keep else { return Ok(()) };
+        let empty = Recorded { outputs: BTreeMap::new(), resources: ResourcesChange::Keep };
+        match self.state.clone().or_else(|| state::next(None, &empty, new_id)) {
+            Some(state) => keep.rehearse(&state).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Records the pool as an apply left it, complete or not.
+    pub(super) async fn record_apply(
+        &mut self,
+        setting: &Setting,
+        desired: &Desired,
+        observed: &Observed,
+        outputs: &Outputs,
+        region: &str,
+    ) -> Result<(), Failure> {
+        let live = Live::of(desired, observed, region, &self.facts);
+        let resources = state::resources(&live, self.state.as_ref(), new_id);
+        self.record(setting.outputs(outputs), ResourcesChange::Now(resources)).await
+    }
+
+    /// Records outputs only. A state that lists nothing gets the group at least, if there is one: readers
+    /// take an empty list for a pool that is gone.
+    pub(super) async fn record_outputs(
+        &mut self,
+        setting: &Setting,
+        outputs: &Outputs,
+        region: &str,
+    ) -> Result<(), Failure> {
+        let is_empty = self.state.as_ref().is_none_or(|state| state.addresses().is_empty());
+        let resources = match &outputs.provider_id {
+            Some(arn) if is_empty => {
+                let group = Some((outputs.autoscaling_group_name.clone(), arn.clone()));
+                let live = Live { region: region.to_owned(), group, ..Live::default() };
+                ResourcesChange::Now(state::resources(&live, self.state.as_ref(), new_id))
+            }
+            _ => ResourcesChange::Keep,
+        };
+        self.record(setting.outputs(outputs), resources).await
+    }
+
+    /// Records that nothing is left; where there never was a state, there is none afterwards.
+    pub(super) async fn record_nothing_left(&mut self) -> Result<(), Failure> {
+        if self.state.is_none() {
+            return Ok(());
+        }
+        self.record(BTreeMap::new(), ResourcesChange::Now(Vec::new())).await
+    }
+
+    /// Writes the next state, if it says anything new.
+    async fn record(
+        &mut self,
+        outputs: BTreeMap<String, OutputValue>,
+        resources: ResourcesChange,
+    ) -> Result<(), Failure> {
+        let Some(keep) = &mut self.keep else { return Ok(()) };
+        let recorded = Recorded { outputs, resources };
+        let Some(next) = state::next(self.state.as_ref(), &recorded, new_id) else { return Ok(()) };
+        keep.write(&next.render()).await.map_err(|failure| leave(failure, &next))?;
+        self.state = Some(next);
+        Ok(())
+    }
+}
+
+/// Leaves a state that could not be kept where a runner finds it.
+fn leave(mut failure: Failure, state: &State) -> Failure {
+    let left = match private_file::write(Path::new(ERRORED), &state.render()) {
+        Ok(()) => format!(
+            "The state was left in {ERRORED}; state push puts it back. Without it nothing real is lost: the next \
+             apply records anew what is in AWS."
+        ),
+        Err(error) => format!(
+            "It could not be left in {ERRORED} either: {error}. Nothing real is lost: the next apply records anew \
+             what is in AWS."
+        ),
+    };
+    if let Some(last) = failure.diagnostics.last_mut() {
+        last.add(&left);
+    }
+    failure
+}
+
+fn new_id() -> String {
+    uuid::Uuid::new_v4().to_string()
+}

@@ -1,0 +1,169 @@
+//! `plan`: what apply or destroy would do, shown and perhaps saved.
+
+use super::{
+    ledger::{Ledger, Purpose as Holding},
+    setting::{Given, Setting},
+    tell,
+};
+use crate::{
+    app::{
+        account::Place,
+        load,
+        session::{Run, Session},
+    },
+    cli::{PlanArgs, PlanFormat},
+    contract::{ids::ImageId, outputs::Outputs, request::Scope},
+    engine::{self, Planned, context::Interrupt},
+    model::plan::Plan,
+    runtime::{
+        plan_json::{self, OutputChange, Shown},
+        planfile::{Essence, SavedPlan},
+    },
+    view::{self, Purpose, Style, Subject},
+};
+
+/// The exit code of `plan -detailed-exitcode` when there are changes.
+const CHANGES: u8 = 2;
+
+/// Shows what apply would do, or destroy; saves it if told to.
+pub(crate) fn plan(session: &Session<'_>, args: &PlanArgs) -> anyhow::Result<u8> {
+    let setting = Setting::here()?;
+    if !args.destroy {
+        setting.check()?;
+    }
+    let given = setting.inputs(session.ui, &args.inputs)?;
+    let locking = args.terraform.locking;
+    session.listening(async |interrupt| {
+        if args.destroy {
+            let scope = given.scope()?;
+            let ledger = Ledger::open(session, &setting, locking, Holding::Plan, interrupt).await?;
+            let outcome = plan_destroy(session, args, &setting, &given, scope, &ledger, interrupt).await;
+            return ledger.close(session.ui, outcome).await;
+        }
+        given.request()?;
+        let ledger = Ledger::open(session, &setting, locking, Holding::Plan, interrupt).await?;
+        let outcome = plan_apply(session, args, &setting, &given, &ledger, interrupt).await;
+        ledger.close(session.ui, outcome).await
+    })
+}
+
+async fn plan_apply(
+    session: &Session<'_>,
+    args: &PlanArgs,
+    setting: &Setting,
+    given: &Given,
+    ledger: &Ledger,
+    interrupt: &Interrupt,
+) -> anyhow::Result<u8> {
+    let request = given.request()?;
+    let run = session.open(Place::Request(&request), interrupt).await?;
+    let planned = run.plan(&request, &ledger.known()).await?;
+    let live = live(&run, setting, &request.scope, &planned).await?;
+    let image = match &request.machine_image.id {
+        Some(_) => None,
+        None => planned.desired.template.data.image_id.as_deref().and_then(|id| id.parse().ok()),
+    };
+    let made = Made { plan: &planned.plan, purpose: Purpose::Apply, live, image };
+    finish(&run, args, setting, given, ledger, &request.scope, &made)
+}
+
+async fn plan_destroy(
+    session: &Session<'_>,
+    args: &PlanArgs,
+    setting: &Setting,
+    given: &Given,
+    scope: Scope,
+    ledger: &Ledger,
+    interrupt: &Interrupt,
+) -> anyhow::Result<u8> {
+    let scope = ledger.placed(scope);
+    let run = session.open(Place::Scope(&scope), interrupt).await?;
+    let teardown = run.reading(engine::plan_destroy(run.account.cloud(), &scope)).await?;
+    let made = Made { plan: &teardown.plan, purpose: Purpose::Destroy, live: None, image: None };
+    finish(&run, args, setting, given, ledger, &scope, &made)
+}
+
+/// The outputs as they are, where somebody compares them with those recorded.
+pub(super) async fn live(
+    run: &Run<'_>,
+    setting: &Setting,
+    scope: &Scope,
+    planned: &Planned,
+) -> anyhow::Result<Option<Outputs>> {
+    if !setting.has_root || setting.root.outputs.is_empty() {
+        return Ok(None);
+    }
+    Ok(Some(run.reading(engine::outputs_of(run.account.cloud(), scope, &planned.observed)).await?))
+}
+
+/// A plan that was made.
+struct Made<'a> {
+    plan: &'a Plan,
+    purpose: Purpose,
+    live: Option<Outputs>,
+    /// What a look-up found.
+    image: Option<ImageId>,
+}
+
+/// Saves and shows; the exit code.
+fn finish(
+    run: &Run<'_>,
+    args: &PlanArgs,
+    setting: &Setting,
+    given: &Given,
+    ledger: &Ledger,
+    scope: &Scope,
+    made: &Made<'_>,
+) -> anyhow::Result<u8> {
+    let pool = load::pool(scope);
+    let subject = Subject { pool: &pool, region: run.account.region(), purpose: made.purpose };
+    let recorded = ledger.outputs();
+    let shown = Shown {
+        plan: made.plan,
+        purpose: made.purpose,
+        root: &setting.root,
+        inputs: &given.inputs,
+        secrets: &given.secrets,
+        recorded: &recorded,
+        live: made.live.as_ref(),
+    };
+    let outputs = changed_outputs(setting, &shown);
+    if let Some(path) = &args.out {
+        save(path, &shown, &subject, &outputs, made)?;
+    }
+    match args.format {
+        PlanFormat::Json => run.ui.result(&view::plan_json(made.plan, &subject)),
+        PlanFormat::Text => tell::plan(run.ui, made.plan, &subject, &outputs),
+    }
+    if let (Some(path), None) = (&args.out, run.ui.lines()) {
+        run.ui.say(&format!("Saved in {0}. To carry it out: machinepool apply {0}\n", path.display()));
+    }
+    let changes = !made.plan.is_empty() || (made.purpose == Purpose::Apply && !outputs.is_empty());
+    Ok(if args.detailed_exitcode && changes { CHANGES } else { 0 })
+}
+
+/// Without a root nothing is recorded, and so no output changes.
+pub(super) fn changed_outputs(setting: &Setting, shown: &Shown<'_>) -> Vec<OutputChange> {
+    if setting.has_root { plan_json::output_changes(shown) } else { Vec::new() }
+}
+
+fn save(
+    path: &std::path::Path,
+    shown: &Shown<'_>,
+    subject: &Subject<'_>,
+    outputs: &[OutputChange],
+    made: &Made<'_>,
+) -> anyhow::Result<()> {
+    let text = tell::text(made.plan, subject, outputs, Style::new(None, false));
+    let saved = SavedPlan {
+        purpose: made.purpose,
+        inputs: shown.inputs.clone(),
+        image: made.image.clone(),
+        essence: Essence::of(made.plan),
+        json: plan_json::plan_json(shown),
+        text: shown.secrets.mask(&text),
+    };
+    saved.write(path).map_err(|problem| {
+        crate::error::Failure { kind: crate::error::Kind::Local, diagnostics: vec![problem] }.into()
+    })
+}

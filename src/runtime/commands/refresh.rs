@@ -1,0 +1,43 @@
+//! `apply -refresh-only`: records the outputs as they are; AWS is only read.
+
+use super::{
+    ledger::{Ledger, Purpose as Holding},
+    setting::Setting,
+    tell,
+};
+use crate::{
+    app::{account::Place, session::Session},
+    cli::ApplyArgs,
+    contract::request::Scope,
+    engine::{self, context::Interrupt},
+    model::plan::{Counts, Plan},
+};
+
+/// Reads the outputs and records them if they changed, told as an apply without changes.
+pub(crate) fn refresh(session: &Session<'_>, args: &ApplyArgs) -> anyhow::Result<u8> {
+    let setting = Setting::here()?;
+    setting.check_outputs()?;
+    let scope = setting.inputs(session.ui, &args.inputs)?.scope()?;
+    session.listening(async |interrupt| {
+        let locking = args.terraform.locking;
+        let mut ledger = Ledger::open(session, &setting, locking, Holding::Refresh, interrupt).await?;
+        let scope = ledger.placed(scope.clone());
+        let outcome = run(session, &setting, &scope, &mut ledger, interrupt).await;
+        ledger.close(session.ui, outcome).await
+    })
+}
+
+async fn run(
+    session: &Session<'_>,
+    setting: &Setting,
+    scope: &Scope,
+    ledger: &mut Ledger,
+    interrupt: &Interrupt,
+) -> anyhow::Result<u8> {
+    let run = session.open(Place::Scope(scope), interrupt).await?;
+    let outputs = run.reading(engine::outputs(run.account.cloud(), scope)).await?;
+    ledger.record_outputs(setting, &outputs, run.account.region()).await?;
+    tell::begin(run.ui, &Plan::default());
+    tell::applied(run.ui, Counts::default(), &outputs, &setting.outputs(&outputs));
+    Ok(0)
+}

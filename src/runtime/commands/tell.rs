@@ -1,0 +1,90 @@
+//! What is told of a plan and of an end: text for people, lines of JSON for programs.
+
+use std::collections::BTreeMap;
+
+use crate::{
+    app::Ui,
+    contract::{
+        outputs::Outputs,
+        problem::{Diagnostic, Severity},
+    },
+    model::plan::{Counts, Plan},
+    runtime::{plan_json::OutputChange, state::OutputValue, ui_json::Operation},
+    view::{self, Style, Subject},
+};
+
+use super::setting::listed;
+
+/// A plan as the result of `plan`.
+pub(super) fn plan(ui: &Ui, plan: &Plan, subject: &Subject<'_>, outputs: &[OutputChange]) {
+    match ui.lines() {
+        Some(_) => lines(ui, plan, outputs),
+        None => ui.result(&text(plan, subject, outputs, ui.result_style())),
+    }
+}
+
+/// A plan before it is applied: for people no result, but what they approve.
+pub(super) fn proposal(ui: &Ui, plan: &Plan, subject: &Subject<'_>, outputs: &[OutputChange]) {
+    match ui.lines() {
+        Some(_) => lines(ui, plan, outputs),
+        None => ui.say(&text(plan, subject, outputs, ui.talk_style())),
+    }
+}
+
+/// A plan as a text.
+pub(super) fn text(plan: &Plan, subject: &Subject<'_>, outputs: &[OutputChange], style: Style) -> String {
+    let mut text = view::plan(plan, subject, style);
+    if plan.is_empty() && !outputs.is_empty() {
+        let names: Vec<String> = outputs.iter().map(|change| change.name.clone()).collect();
+        text = format!("{text}\nOutputs to record anew: {}.\n", view::text::list(&names));
+    }
+    text
+}
+
+fn lines(ui: &Ui, plan: &Plan, outputs: &[OutputChange]) {
+    let Some(lines) = ui.lines() else { return };
+    ui.tell(&plan.warnings);
+    plan.notes.iter().for_each(|note| lines.log(note));
+    lines.plan(plan);
+    lines.planned_outputs(outputs);
+}
+
+/// An error that another one goes before.
+pub(super) fn as_warning(diagnostic: Diagnostic) -> Diagnostic {
+    Diagnostic { severity: Severity::Warning, ..diagnostic }
+}
+
+/// The steps of a plan are about to be carried out.
+pub(super) fn begin(ui: &Ui, plan: &Plan) {
+    if let Some(lines) = ui.lines() {
+        lines.begin(plan);
+    }
+}
+
+/// How an apply ends.
+pub(super) fn applied(ui: &Ui, counts: Counts, outputs: &Outputs, named: &BTreeMap<String, OutputValue>) {
+    let Some(lines) = ui.lines() else {
+        ui.result(&view::apply_complete(counts));
+        if !named.is_empty() {
+            ui.result(&format!("\n{}", view::outputs_table(outputs, ui.result_style())));
+        }
+        return;
+    };
+    lines.finish();
+    lines.summary(counts, Operation::Apply);
+    lines.outputs(&listed(named));
+}
+
+/// How a destroy ends; one that was planned as such and saved ends as the apply of that plan.
+pub(super) fn destroyed(ui: &Ui, counts: Counts, operation: Operation) {
+    let Some(lines) = ui.lines() else {
+        let sentence = match operation {
+            Operation::Destroy => view::destroy_complete(counts),
+            Operation::Apply | Operation::Plan => view::apply_complete(counts),
+        };
+        ui.result(&sentence);
+        return;
+    };
+    lines.finish();
+    lines.summary(counts, operation);
+}
