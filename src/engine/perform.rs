@@ -10,7 +10,7 @@ use crate::{
     error::{Failure, Kind},
     model::{
         diff,
-        observed::Template,
+        observed::{Template, TemplateVersion},
         ownership::{self, Resource},
         plan::Task,
         planner,
@@ -126,9 +126,8 @@ impl<'a> Performer<'a> {
         let template = self.await_template(name, &error).await?;
         let resource = Resource::Template { id: &template.id, name };
         ownership::check(resource, self.identity, &template.tags).map_err(refused)?;
-        let versions = self.ctx.cloud.versions(&VersionQuery::CurrentById(template.id.clone())).await?;
-        let latest = versions.iter().max_by_key(|v| v.number);
-        if latest.is_none_or(|v| !diff::template_data(Some(&v.data), data).is_empty()) {
+        let latest = self.await_latest(&template).await?;
+        if !diff::template_data(Some(&latest.data), data).is_empty() {
             let new = Write::CreateTemplateVersion {
                 template_id: template.id.clone(),
                 description: description.to_owned(),
@@ -153,6 +152,20 @@ impl<'a> Performer<'a> {
                 Some(template) => ControlFlow::Break(template),
                 None => ControlFlow::Continue(format!("{}, and AWS does not list it yet", error.message)),
             })
+        })
+        .await
+    }
+
+    /// Every template has a version: an answer without one lags.
+    async fn await_latest(&self, template: &Template) -> Result<TemplateVersion, Failure> {
+        let query = VersionQuery::CurrentById(template.id.clone());
+        wait::until(self.ctx, PROPAGATION, async || {
+            let found = self.ctx.cloud.versions(&query).await?;
+            let latest = found.into_iter().max_by_key(|v| v.number);
+            Ok(latest.map_or_else(
+                || ControlFlow::Continue(format!("AWS does not show the versions of {} yet", template.name)),
+                ControlFlow::Break,
+            ))
         })
         .await
     }
