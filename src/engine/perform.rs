@@ -94,7 +94,7 @@ impl<'a> Performer<'a> {
                 | Write::DeleteWarmPool { .. }
         );
         match self.ctx.cloud.perform(write).await {
-            Err(error) if deletes && error.kind == ErrorKind::NotFound => Ok(Answer::Done),
+            Err(error) if deletes && is_gone(&error) => Ok(Answer::Done),
             answer => Ok(answer?),
         }
     }
@@ -313,6 +313,13 @@ fn refused(problem: crate::contract::problem::Diagnostic) -> Failure {
 fn mentions(error: &CloudError, words: &[&str]) -> bool {
     let message = error.message.to_lowercase();
     words.iter().any(|word| message.contains(word))
+}
+
+/// Whether what was to be deleted is not there. Auto Scaling has no code for a policy or a warm pool that is
+/// missing: only the words of a `ValidationError` tell.
+fn is_gone(error: &CloudError) -> bool {
+    error.kind == ErrorKind::NotFound
+        || (error.kind == ErrorKind::Validation && mentions(error, &["not found", "no warm pool found"]))
 }
 
 /// Whether a `ValidationError` is about something that AWS may just not see yet. One about an image is
