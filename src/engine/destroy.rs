@@ -269,18 +269,27 @@ impl Run<'_> {
         self.step(Address::Group, Task::Write(write)).await
     }
 
-    /// The group and everything that hangs on it, until no member is left.
+    /// The group and everything that hangs on it, until no member is left. If somebody else deletes it
+    /// meanwhile, what failed for that reason does not matter.
     async fn group(&self) -> Result<(), Failure> {
-        match &self.teardown.group {
-            Some(group) if !group.deleting => {
-                self.unblock(group).await?;
-                self.empty().await?;
-                let force = !self.await_leaving().await?;
-                self.delete(force).await?;
-            }
-            _ => {}
+        if let Some(group) = self.teardown.group.as_ref().filter(|group| !group.deleting)
+            && let Err(failure) = self.take_down(group).await
+            && (failure.kind == Kind::Interrupted || !self.is_vanishing().await)
+        {
+            return Err(failure);
         }
         self.await_gone().await
+    }
+
+    async fn take_down(&self, group: &Group) -> Result<(), Failure> {
+        self.unblock(group).await?;
+        self.empty().await?;
+        let force = !self.await_leaving().await?;
+        self.delete(force).await
+    }
+
+    async fn is_vanishing(&self) -> bool {
+        self.ctx.cloud.group(&self.name()).await.is_ok_and(|group| group.is_none_or(|group| group.deleting))
     }
 
     /// Undoes what would keep members from leaving, or make new ones come.
