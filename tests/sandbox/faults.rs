@@ -345,3 +345,22 @@ fn reads_that_lag_lead_to_the_same_place() {
         }
     }
 }
+
+#[test]
+fn an_apply_right_after_another_changes_nothing_though_reads_lag() {
+    for case in cases() {
+        let (begin, request) = (case.begin(), patched(case.then.clone()));
+        let wanted = case.undisturbed(&begin, &request);
+        for groups in 1..6 {
+            let about = format!("{}, {groups} stale reads of the group", case.name);
+            let lab = begin.fork();
+            lab.edit(|world| world.lag = Lag { groups, ..Lag::default() });
+            lab.apply(&request).unwrap_or_else(|failure| panic!("{about}: {:#?}", failure.diagnostics));
+            lab.apply(&request).unwrap_or_else(|failure| panic!("{about}: {:#?}", failure.diagnostics));
+            lab.edit(|world| (world.lag, world.echoes) = (Lag::default(), Echoes::default()));
+            lab.settle(&request, &about);
+            check(&lab, &wanted, &begin, &about);
+            assert_eq!(wanted.members.launches, Members::of(&lab.world()).launches, "{about}: launches");
+        }
+    }
+}

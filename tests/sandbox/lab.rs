@@ -169,6 +169,10 @@ impl Lab {
         })
     }
 
+    pub(crate) fn destroy_planned(&self, teardown: &Teardown) -> Result<Counts, Failure> {
+        self.with(async |context| engine::destroy(context, teardown).await)
+    }
+
     pub(crate) fn outputs(&self, scope: &Scope) -> Result<Outputs, Failure> {
         run(engine::outputs(&self.cloud, scope))
     }

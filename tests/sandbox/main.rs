@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod budgets;
+mod company;
 mod faults;
 mod lab;
 mod properties;
