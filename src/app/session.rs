@@ -11,6 +11,7 @@ use super::{
 use anyhow::Context as _;
 
 use crate::{
+    cli::LogLevel,
     contract::request::Request,
     engine::{
         self, Planned,
@@ -25,12 +26,14 @@ pub(crate) struct Session<'a> {
     pub(crate) ui: &'a Ui,
     /// The sandbox's file, if there is one.
     pub(crate) sandbox: Option<PathBuf>,
+    /// How much is told of calls.
+    pub(crate) log: Option<LogLevel>,
 }
 
 /// A command that is under way.
 pub(crate) struct Run<'a> {
     pub(crate) ui: &'a Ui,
-    pub(crate) account: Account,
+    pub(crate) account: Account<'a>,
     pub(crate) interrupt: Interrupt,
     console: Console<'a>,
 }
@@ -67,7 +70,7 @@ impl Session<'_> {
 
     /// Opens the account at `place`.
     pub(crate) async fn open(&self, place: Place<'_>, interrupt: &Interrupt) -> Result<Run<'_>, Failure> {
-        let opening = Account::open(self.sandbox.as_deref(), place, self.ui);
+        let opening = Account::open(self.sandbox.as_deref(), place, self.ui, self.log);
         let account = unless_interrupted(interrupt, opening).await?;
         Ok(Run { ui: self.ui, account, interrupt: interrupt.clone(), console: Console::new(self.ui) })
     }

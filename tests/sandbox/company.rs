@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use machinepool::{
-    cloud::{Cloud as _, sandbox::World},
+    cloud::{Cloud as _, sandbox::StoredGroup},
     contract::request::Request,
     engine::Planned,
     model::resources::Write,
@@ -94,8 +94,8 @@ fn a_plan_that_another_run_has_carried_out_already_does_no_harm() {
 /// Somebody's hand: what it is called, and what it does.
 type Hand = (&'static str, fn(&Lab));
 
-fn edit_group(lab: &Lab, change: impl FnOnce(&mut World)) {
-    lab.edit(change);
+fn edit_group(lab: &Lab, change: impl FnOnce(&mut StoredGroup)) {
+    lab.edit(|world| change(world.groups.get_mut(GROUP).unwrap()));
 }
 
 fn delete_group(lab: &Lab) {
@@ -111,11 +111,10 @@ const HANDS: [Hand; 9] = [
         lab.wait(Duration::from_mins(10));
     }),
     ("the policy is gone", |lab| {
-        edit_group(lab, |world| world.groups.get_mut(GROUP).unwrap().policies.clear())
+        edit_group(lab, |group| group.policies.clear());
     }),
     ("scheduled action and warm pool are gone", |lab| {
-        edit_group(lab, |world| {
-            let group = world.groups.get_mut(GROUP).unwrap();
+        edit_group(lab, |group| {
             group.scheduled_actions.clear();
             group.warm_pool = false;
         });

@@ -8,6 +8,7 @@ mod budgets;
 mod company;
 mod faults;
 mod lab;
+mod limits;
 mod properties;
 mod round_trips;
 mod scenario;

@@ -17,13 +17,13 @@ use super::{
 
 fn config(cases: u32) -> ProptestConfig {
     // The same cases on every machine; PROPTEST_RNG_SEED and PROPTEST_CASES look elsewhere.
-    let fixed = ProptestConfig::default();
-    let rng_seed = match fixed.rng_seed {
+    let given = ProptestConfig::default();
+    let rng_seed = match given.rng_seed {
         RngSeed::Random => RngSeed::Fixed(1),
-        chosen => chosen,
+        chosen @ RngSeed::Fixed(_) => chosen,
     };
-    let cases = if std::env::var_os("PROPTEST_CASES").is_some() { fixed.cases } else { cases };
-    ProptestConfig { cases, rng_seed, failure_persistence: None, ..fixed }
+    let cases = if std::env::var_os("PROPTEST_CASES").is_some() { given.cases } else { cases };
+    ProptestConfig { cases, rng_seed, failure_persistence: None, ..given }
 }
 
 fn one_of(values: &[Value]) -> impl Strategy<Value = Value> + use<> {

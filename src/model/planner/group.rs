@@ -143,7 +143,13 @@ fn attributes(view: &View<'_>, live: &Group, fields: &mut Fields) -> UpdateGroup
             Launch::Mixed(used) => format!("mixed instances policy with {} {}", used.name, used.version),
             Launch::Other => "no launch template".to_owned(),
         };
-        fields.value("launch_template", Some(now), format!("{} $Latest", view.target.name));
+        let then = format!("{} $Latest", view.target.name);
+        let now = match target::current_use(live) {
+            // Names are unique: another template of this one is no longer there.
+            Some(used) if now == then => format!("{now} ({}, which is gone)", used.id),
+            _ => now,
+        };
+        fields.value("launch_template", Some(now), then);
         update.template = Some(template_ref(view));
     }
     if live.min != wanted.min {

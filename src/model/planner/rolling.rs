@@ -6,7 +6,7 @@ use crate::model::{
     desired::Desired,
     diff,
     members::{self, Member},
-    observed::{Group, Observed},
+    observed::{Group, Observed, TemplateUse},
     plan::{Action, Address, AffectedMember, Change, FieldChange},
     resources::Write,
     roll::{self, Decision},
@@ -81,10 +81,14 @@ fn start(view: &View<'_>, live: &Group, version: u64, draft: &mut Draft) {
     let name = &view.target.name;
     let warmup_seconds = view.desired.warmup_seconds;
     let members = members::members(Some(live), &view.observed.instances);
+    // What AWS skips is told by id: a template made again under the same name matches nobody.
+    let matches = |used: &TemplateUse| {
+        view.target.existing.is_some_and(|t| t.id == used.id) && used.version == version.to_string()
+    };
     let (aside, rolled): (Vec<&Member>, Vec<&Member>) = members
         .iter()
         .filter(|m| m.lifecycle.as_deref().is_some_and(|l| !l.starts_with("Terminat")))
-        .filter(|m| m.template.as_ref().is_none_or(|t| t.name != *name || t.version != version.to_string()))
+        .filter(|m| !m.template.as_ref().is_some_and(matches))
         .partition(|m| m.is_standby());
     draft.replaced = rolled.into_iter().map(affected).collect();
     if !aside.is_empty() {

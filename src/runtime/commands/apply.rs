@@ -119,9 +119,12 @@ impl Task<'_> {
     ) -> anyhow::Result<u8> {
         let request = self.request;
         let run = session.open(Place::Request(request), interrupt).await?;
-        let planned = run.plan(request, &ledger.known()).await?;
+        let mut planned = run.plan(request, &ledger.known()).await?;
         still_holds(self.saved, &planned.plan)?;
         self.approve(&run, &planned, ledger).await?;
+        if self.approval == Approval::Asked && !planned.plan.is_empty() {
+            planned = self.as_approved(&run, &planned.plan, ledger).await?;
+        }
         if planned.observed.group.is_some() && !planned.desired.zones.recorded {
             // The pool was just taken over: what only its state knows must not be lost.
             ledger.rehearse().await?;
@@ -172,6 +175,20 @@ impl Task<'_> {
             self.approval.obtain(run.ui, &run.interrupt, Purpose::Apply).await?;
         }
         Ok(())
+    }
+
+    /// The plan anew: a question can stand for hours, and only what was shown may be done.
+    async fn as_approved(&self, run: &Run<'_>, approved: &Plan, ledger: &Ledger) -> Result<Planned, Failure> {
+        let fresh = run.plan(self.request, &ledger.known()).await?;
+        if planfile::stale(&Essence::of(approved), &Essence::of(&fresh.plan)).is_none() {
+            return Ok(fresh);
+        }
+        Err(Failure::new(
+            Kind::Refused,
+            "The pool has changed since the plan was shown",
+            "What was approved is no longer what apply would do. Nothing was changed. Run the command again to see \
+             what it would do now.",
+        ))
     }
 
     async fn walk(&self, run: &Run<'_>, planned: &Planned) -> Result<Applied, Failure> {
