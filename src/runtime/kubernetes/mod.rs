@@ -1,0 +1,1 @@
+//! The state Secret and the lock Lease, over the Kubernetes API.
