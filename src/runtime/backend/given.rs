@@ -168,8 +168,7 @@ fn object_key(key: &ObjectKey) -> Result<String, String> {
     match key {
         ObjectKey::Identifier(name) => Ok(name.as_str().to_owned()),
         ObjectKey::Expression(expression) => match literal(expression)? {
-            Json::String(text) => Ok(text),
-            Json::Number(text) => Ok(text),
+            Json::String(text) | Json::Number(text) => Ok(text),
             Json::Bool(flag) => Ok(flag.to_string()),
             _ => Err("has a key that is no text".to_owned()),
         },
