@@ -2,7 +2,8 @@
 //!
 //! Arrows between the modules point one way: `cli` and `app` know everything, `engine` walks plans
 //! against a [`cloud::Cloud`], `view` turns values into text, `model` is pure (inputs + observation ->
-//! desired -> plan), and `contract` turns JSON into checked values.
+//! desired -> plan), and `contract` turns JSON into checked values. `runtime` is a second `app`: what
+//! the program does in a CAPTF image.
 
 pub mod app;
 pub mod cli;

@@ -3,6 +3,8 @@
 //!
 //! - `commands`: the commands in a working directory that has a root module.
 //! - [`root`]: the generated `main.tf.json`, and what follows from it.
+//! - [`backend`]: where the state and its lock are, and how to get there.
+//! - `kubernetes`: the state in a Secret, the lock in a Lease.
 //! - [`state`]: Terraform's state, version 4, as values.
 //! - [`planfile`]: a saved plan, and whether it still holds.
 //! - [`plan_json`]: a plan as `show -json` prints it.
@@ -12,7 +14,10 @@
 //! - [`private_file`]: files that only their owner reads.
 
 pub mod address;
+pub mod backend;
 pub(crate) mod commands;
+#[cfg(feature = "kubernetes")]
+pub mod kubernetes;
 pub mod plan_json;
 pub mod planfile;
 pub mod private_file;

@@ -1,0 +1,104 @@
+//! What `init` leaves for the commands that follow: one file in the data directory.
+
+use std::{
+    fs::{self, OpenOptions},
+    io::{self, Write as _},
+    os::unix::fs::OpenOptionsExt as _,
+    path::{Path, PathBuf},
+};
+
+use serde::{Deserialize, Serialize};
+
+use super::Settings;
+use crate::error::{Failure, Kind};
+
+/// Under `TF_DATA_DIR`.
+const FILE: &str = "machinepool-backend.json";
+
+/// The format that this program writes and reads.
+const FORMAT: u32 = 1;
+
+#[derive(Serialize)]
+struct Written<'a> {
+    format: u32,
+    settings: &'a Settings,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Read {
+    format: u32,
+    settings: Settings,
+}
+
+impl Settings {
+    /// Writes the settings under `directory`, which is made if it is not there. The file belongs to its
+    /// owner alone, as it may hold a token, and is always whole.
+    pub fn record(&self, directory: &Path) -> Result<(), Failure> {
+        let path = directory.join(FILE);
+        let content = serde_json::to_vec(&Written { format: FORMAT, settings: self });
+        content.map_err(io::Error::other).and_then(|bytes| replace(&path, &bytes)).map_err(|error| {
+            Failure::new(
+                Kind::Local,
+                format!("The backend settings cannot be recorded in {}: {error}", path.display()),
+                "TF_DATA_DIR names the directory; it must be writable.",
+            )
+        })
+    }
+
+    /// The settings that `init` recorded under `directory`.
+    pub fn recorded(directory: &Path) -> Result<Self, Failure> {
+        let path = directory.join(FILE);
+        let bytes = match fs::read(&path) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Err(run_init(
+                    "Backend initialization required: run init first",
+                    &path,
+                    "is not there",
+                ));
+            }
+            Err(error) => return Err(unusable(&path, &format!("cannot be read: {error}"))),
+        };
+        // What the parser says is left out: it may quote a token.
+        match serde_json::from_slice::<Read>(&bytes) {
+            Ok(Read { format: FORMAT, settings }) => Ok(settings),
+            Ok(_) => Err(unusable(&path, "is of another version of this program")),
+            Err(_) => Err(unusable(&path, "is damaged or of another version of this program")),
+        }
+    }
+}
+
+fn unusable(path: &Path, fault: &str) -> Failure {
+    run_init("The recorded backend settings cannot be used: run init again", path, fault)
+}
+
+fn run_init(summary: &str, path: &Path, fault: &str) -> Failure {
+    Failure::new(Kind::Local, summary, format!("{} {fault}.", path.display()))
+}
+
+fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    fs::create_dir_all(path.parent().unwrap_or(Path::new(".")))?;
+    let temporary = temporary(path);
+    // A file left by a killed process of the same id would keep its mode.
+    discard(&temporary);
+    OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(&temporary)
+        .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()))
+        .and_then(|()| fs::rename(&temporary, path))
+        .inspect_err(|_| discard(&temporary))
+}
+
+/// A name in the same directory that nobody else uses at the same time.
+fn temporary(path: &Path) -> PathBuf {
+    let thread = std::thread::current().id();
+    path.with_file_name(format!(".{FILE}.{}.{thread:?}.tmp", std::process::id()))
+}
+
+/// A temporary file that cannot be removed is not worth a second error.
+fn discard(temporary: &Path) {
+    let _ = fs::remove_file(temporary);
+}

@@ -1,0 +1,115 @@
+//! The lock as it is: one Lease, looked at and changed once.
+
+use k8s_openapi::{api::coordination::v1::Lease, apimachinery::pkg::apis::meta::v1::ObjectMeta};
+use kube::api::PostParams;
+
+use super::{
+    LockInfo, Store, StoreError,
+    calls::{LEASES, reading},
+    error::{is_conflict, is_not_found, is_transient},
+};
+
+/// Where Terraform keeps what it knows about the holder.
+const LOCK_INFO: &str = "app.terraform.io/lock-info";
+
+/// Somebody who holds the lock.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Holder {
+    /// The ID that the lock is held under; empty if it was taken and given back while we looked.
+    pub id: String,
+    /// What the holder says; a lock without it is held all the same.
+    pub info: Option<LockInfo>,
+}
+
+/// What became of an attempt to take the lock.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Attempt {
+    /// It is ours.
+    Acquired,
+    /// Somebody else holds it, or was quicker.
+    Held(Holder),
+}
+
+/// What became of a change of the Lease.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Change {
+    Done,
+    /// The Lease is not as it was when we looked.
+    Conflict,
+    /// No answer came: it may or may not be done.
+    Unknown,
+}
+
+impl Store {
+    /// Who holds the lock now.
+    pub async fn holder(&self) -> Result<Option<Holder>, StoreError> {
+        Ok(self.lease().await?.as_ref().and_then(holder))
+    }
+
+    pub(super) async fn lease(&self) -> Result<Option<Lease>, StoreError> {
+        let name = self.names.lease.as_str();
+        reading(self.call("get", LEASES, Some(name)), async || match self.leases.get(name).await {
+            Err(error) if is_not_found(&error) => Ok(None),
+            outcome => outcome.map(Some),
+        })
+        .await
+    }
+
+    /// Makes a Lease that `info` holds.
+    pub(super) async fn create_lease(&self, info: &LockInfo) -> Result<Change, StoreError> {
+        let mut lease = Lease {
+            metadata: ObjectMeta {
+                name: Some(self.names.lease.clone()),
+                namespace: Some(self.names.namespace.clone()),
+                labels: Some(self.names.labels.clone()),
+                ..ObjectMeta::default()
+            },
+            spec: None,
+        };
+        hold(&mut lease, info);
+        let made = self.leases.create(&PostParams::default(), &lease).await;
+        self.changed("create", made)
+    }
+
+    /// Puts a Lease that was read and changed in its place, if nobody else has changed it meanwhile.
+    pub(super) async fn replace_lease(&self, lease: &Lease) -> Result<Change, StoreError> {
+        let put = self.leases.replace(&self.names.lease, &PostParams::default(), lease).await;
+        self.changed("update", put)
+    }
+
+    fn changed(&self, verb: &'static str, outcome: kube::Result<Lease>) -> Result<Change, StoreError> {
+        match outcome {
+            Ok(_) => Ok(Change::Done),
+            Err(error) if is_conflict(&error) => Ok(Change::Conflict),
+            // Deleted since it was read.
+            Err(error) if verb == "update" && is_not_found(&error) => Ok(Change::Conflict),
+            Err(error) if is_transient(&error) => Ok(Change::Unknown),
+            Err(error) => Err(self.call(verb, LEASES, Some(&self.names.lease)).failed(&error)),
+        }
+    }
+}
+
+/// Who holds a Lease. An empty holder is none.
+pub(super) fn holder(lease: &Lease) -> Option<Holder> {
+    let id = lease.spec.as_ref()?.holder_identity.clone().filter(|id| !id.is_empty())?;
+    let text = lease.metadata.annotations.as_ref().and_then(|annotations| annotations.get(LOCK_INFO));
+    Some(Holder { id, info: text.and_then(|text| LockInfo::parse(text)) })
+}
+
+/// Makes `info` the holder of a Lease.
+pub(super) fn hold(lease: &mut Lease, info: &LockInfo) {
+    lease.spec.get_or_insert_default().holder_identity = Some(info.id.clone());
+    // A struct of texts always has a JSON form.
+    let text = serde_json::to_string(info).unwrap_or_default();
+    lease.metadata.annotations.get_or_insert_default().insert(LOCK_INFO.to_owned(), text);
+}
+
+/// Makes nobody the holder of a Lease.
+pub(super) fn let_go(lease: &mut Lease) {
+    if let Some(spec) = &mut lease.spec {
+        spec.holder_identity = None;
+    }
+    if let Some(annotations) = &mut lease.metadata.annotations {
+        annotations.remove(LOCK_INFO);
+    }
+}

@@ -1,0 +1,219 @@
+//! Taking the lock, waiting for it, giving it back.
+
+use std::time::Duration;
+
+use super::{
+    Attempt, Holder, LockInfo, Store, StoreError, StoreErrorKind,
+    calls::{LEASES, PAUSES},
+    lease::{Change, hold, holder, let_go},
+};
+use crate::{clock::Clock, engine::context::Interrupt};
+
+/// The first pause between two attempts; each further one is twice as long.
+const FIRST_PAUSE: Duration = Duration::from_secs(1);
+
+/// The longest pause between two attempts.
+const LONGEST_PAUSE: Duration = Duration::from_secs(16);
+
+/// How to wait for a lock that somebody else holds.
+pub struct Patience<'a> {
+    /// How long in all; zero means one attempt.
+    pub timeout: Duration,
+    /// Time.
+    pub clock: &'a dyn Clock,
+    /// Ends the wait.
+    pub interrupt: &'a Interrupt,
+    /// Told before each pause who holds the lock and how long was waited.
+    pub waiting: &'a dyn Fn(&Holder, Duration),
+}
+
+impl Store {
+    /// Takes the lock, after waiting for it if need be.
+    ///
+    /// # Errors
+    /// [`StoreErrorKind::Locked`] with the holder's info when time is up, [`StoreErrorKind::Interrupted`]
+    /// on a signal; whatever else fails is not waited for.
+    pub async fn lock(&self, info: &LockInfo, patience: &Patience<'_>) -> Result<(), StoreError> {
+        let begin = patience.clock.now();
+        let mut pause = FIRST_PAUSE;
+        loop {
+            if patience.interrupt.is_raised() {
+                return Err(interrupted());
+            }
+            let other = match self.try_lock(info).await? {
+                Attempt::Acquired => return Ok(()),
+                Attempt::Held(other) => other,
+            };
+            let waited = patience.clock.now().since(begin);
+            let left = patience.timeout.saturating_sub(waited);
+            if left.is_zero() {
+                return Err(locked(&other, waited));
+            }
+            (patience.waiting)(&other, waited);
+            tokio::select! {
+                biased;
+                () = patience.interrupt.raised() => return Err(interrupted()),
+                () = patience.clock.sleep(pause.min(left)) => {}
+            }
+            pause = (pause * 2).min(LONGEST_PAUSE);
+        }
+    }
+
+    /// Tries once to take the lock. A lock that we hold already is taken.
+    pub async fn try_lock(&self, info: &LockInfo) -> Result<Attempt, StoreError> {
+        let mut verb = "update";
+        for pause in PAUSES {
+            let change = match self.lease().await? {
+                None => {
+                    verb = "create";
+                    self.create_lease(info).await?
+                }
+                Some(lease) => match holder(&lease) {
+                    Some(other) if other.id == info.id => return Ok(Attempt::Acquired),
+                    Some(other) => return Ok(Attempt::Held(other)),
+                    None => {
+                        let mut taken = lease;
+                        hold(&mut taken, info);
+                        self.replace_lease(&taken).await?
+                    }
+                },
+            };
+            match change {
+                Change::Done => return Ok(Attempt::Acquired),
+                // Somebody was quicker, unless it was an attempt of ours whose answer was lost.
+                Change::Conflict => {
+                    let other = self.holder().await?.unwrap_or_default();
+                    let ours = other.id == info.id;
+                    return Ok(if ours { Attempt::Acquired } else { Attempt::Held(other) });
+                }
+                Change::Unknown => tokio::time::sleep(pause).await,
+            }
+        }
+        // The last attempt may have been done, too.
+        match self.holder().await? {
+            Some(other) if other.id == info.id => Ok(Attempt::Acquired),
+            Some(other) => Ok(Attempt::Held(other)),
+            None => Err(self.no_answer(verb)),
+        }
+    }
+
+    /// Gives the lock back: nobody is the holder then, the Lease stays.
+    ///
+    /// # Errors
+    /// [`StoreErrorKind::NotLocked`] if the lock is not ours any more; it is left as it is.
+    pub async fn unlock(&self, id: &str) -> Result<(), StoreError> {
+        let mut begun = false;
+        self.release(|current| match current {
+            Some(current) if current.id == id => {
+                begun = true;
+                Ok(true)
+            }
+            // An attempt of ours whose answer was lost.
+            None if begun => Ok(false),
+            other => Err(lost(other)),
+        })
+        .await
+    }
+
+    /// Takes the lock away from its holder, if it is the one of that ID.
+    ///
+    /// # Errors
+    /// [`StoreErrorKind::NotLocked`], containing `state is already unlocked` if nobody holds it, and
+    /// `does not match existing lock` if the holder is another.
+    pub async fn force_unlock(&self, id: &str) -> Result<(), StoreError> {
+        let mut begun = false;
+        self.release(|current| match current {
+            Some(current) if current.id == id => {
+                begun = true;
+                Ok(true)
+            }
+            None if begun => Ok(false),
+            None => Err(not_locked("state is already unlocked", "Nobody holds the lock.")),
+            Some(other) => {
+                let summary = format!("lock id {id:?} does not match existing lock");
+                Err(not_locked(&summary, &described(&other)))
+            }
+        })
+        .await
+    }
+
+    /// Clears the holder if `ours` says so of the present one; looks again after conflicts and lost answers.
+    async fn release(
+        &self,
+        mut ours: impl FnMut(Option<Holder>) -> Result<bool, StoreError>,
+    ) -> Result<(), StoreError> {
+        for pause in PAUSES {
+            let lease = self.lease().await?;
+            let current = lease.as_ref().and_then(holder);
+            let (true, Some(mut lease)) = (ours(current)?, lease) else { return Ok(()) };
+            let_go(&mut lease);
+            match self.replace_lease(&lease).await? {
+                Change::Done => return Ok(()),
+                Change::Conflict => {}
+                Change::Unknown => tokio::time::sleep(pause).await,
+            }
+        }
+        if ours(self.holder().await?)? { Err(self.no_answer("update")) } else { Ok(()) }
+    }
+
+    fn no_answer(&self, verb: &'static str) -> StoreError {
+        let call = self.call(verb, LEASES, Some(&self.names.lease));
+        StoreError::new(
+            StoreErrorKind::Other,
+            format!("Cannot {call}: the Kubernetes API has a fault, still after retries"),
+            "",
+        )
+    }
+}
+
+fn locked(other: &Holder, waited: Duration) -> StoreError {
+    let by = match &other.info {
+        Some(LockInfo { id, operation, who, created, .. }) => {
+            format!("held by {who} for {operation} since {created}, lock ID {id}")
+        }
+        None if other.id.is_empty() => "somebody else was quicker to take it".to_owned(),
+        None => format!("held by somebody who left no info, lock ID {}", other.id),
+    };
+    let waited = match waited.as_secs() {
+        0 => String::new(),
+        seconds => format!(" Waited {seconds} s for it; -lock-timeout sets how long."),
+    };
+    StoreError::new(
+        StoreErrorKind::Locked,
+        format!("Error acquiring the state lock: {by}"),
+        format!(
+            "{}\n\nThe state is locked so that two runs do not change one pool at once.{waited} If the holder \
+             does not run any more, force-unlock takes the lock away from it.",
+            described(other)
+        ),
+    )
+}
+
+fn lost(other: Option<Holder>) -> StoreError {
+    let now = other.map_or_else(|| "Nobody holds it now.".to_owned(), |other| described(&other));
+    StoreError::new(
+        StoreErrorKind::NotLocked,
+        "Error releasing the state lock: it was taken away while this run held it",
+        format!("{now}\n\nAnother run may have worked on the pool at the same time."),
+    )
+}
+
+fn not_locked(reason: &str, detail: &str) -> StoreError {
+    StoreError::new(StoreErrorKind::NotLocked, format!("Failed to unlock state: {reason}"), detail)
+}
+
+fn described(other: &Holder) -> String {
+    match &other.info {
+        Some(info) => info.to_string(),
+        None if other.id.is_empty() => String::new(),
+        None => format!("The holder is {}; it left no info.", other.id),
+    }
+}
+
+fn interrupted() -> StoreError {
+    StoreError::new(
+        StoreErrorKind::Interrupted,
+        "Interrupted while waiting for the state lock",
+        "Nothing was begun. Run the command again to go on.",
+    )
+}

@@ -1,0 +1,298 @@
+//! The state as it is stored: one Secret when we write, perhaps several when Terraform did.
+
+use std::{collections::BTreeMap, fmt};
+
+use k8s_openapi::{ByteString, api::core::v1::Secret, apimachinery::pkg::apis::meta::v1::ObjectMeta};
+use kube::api::{DeleteParams, ListParams, PostParams, Preconditions, PropagationPolicy};
+
+use super::{
+    Store, StoreError, StoreErrorKind,
+    calls::{PAUSES, SECRETS, reading},
+    error::{is_conflict, is_not_found, is_transient},
+    packing::{Unpacked, pack, unpack},
+};
+use crate::contract::problem::Diagnostic;
+
+/// The key of a Secret that holds a state or a part of one.
+const KEY: &str = "tfstate";
+
+/// The most that Kubernetes takes in one Secret, all values together, in bytes.
+pub const MAX_PACKED_BYTES: usize = 1024 * 1024;
+
+/// A state that was read, and what is needed to replace it.
+#[derive(Clone)]
+pub struct Stored {
+    state: Vec<u8>,
+    /// Part 0, as it was read.
+    secret: Secret,
+    /// The parts after it, in order: they go when the state is written.
+    further: Vec<ObjectMeta>,
+}
+
+impl Stored {
+    /// The state, unpacked: JSON.
+    pub fn state(&self) -> &[u8] {
+        &self.state
+    }
+
+    /// Changes with every write to the Secret.
+    pub fn resource_version(&self) -> &str {
+        self.secret.metadata.resource_version.as_deref().unwrap_or_default()
+    }
+}
+
+/// Shows which, not what.
+impl fmt::Debug for Stored {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Stored")
+            .field("name", &self.secret.metadata.name)
+            .field("resource_version", &self.resource_version())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Store {
+    /// The state; `None` only if there is none.
+    ///
+    /// # Errors
+    /// Whatever else keeps it from being read: [`StoreErrorKind::Damaged`] if a part is missing or there
+    /// twice, or if it does not unpack.
+    pub async fn read(&self) -> Result<Option<Stored>, StoreError> {
+        let selected = ListParams::default().labels(&self.names.selector());
+        let list =
+            reading(self.call("list", SECRETS, None), async || self.secrets.list(&selected).await).await?;
+        if list.metadata.continue_.is_some_and(|token| !token.is_empty()) {
+            return Err(damaged("the list of its Secrets came incomplete", ""));
+        }
+        if list.items.is_empty() {
+            return self.check_absent().await.map(|()| None);
+        }
+        self.assemble(list.items).map(Some)
+    }
+
+    /// Nothing has the labels. A Secret that lost them would be taken for a new state, and overwritten.
+    async fn check_absent(&self) -> Result<(), StoreError> {
+        let name = self.names.secret.as_str();
+        let found =
+            reading(self.call("get", SECRETS, Some(name)), async || match self.secrets.get(name).await {
+                Err(error) if is_not_found(&error) => Ok(false),
+                outcome => outcome.map(|_| true),
+            });
+        if !found.await? {
+            return Ok(());
+        }
+        Err(damaged(
+            &format!("the Secret {name} lacks labels that a state has"),
+            &format!("Label it again: {}.", self.names.selector().replace(',', ", ")),
+        ))
+    }
+
+    fn assemble(&self, secrets: Vec<Secret>) -> Result<Stored, StoreError> {
+        let mut parts = BTreeMap::new();
+        for secret in secrets {
+            let name = secret.metadata.name.clone().unwrap_or_default();
+            let Some(index) = self.names.part_index(&name) else {
+                return Err(damaged(
+                    &format!("the Secret {name} has the labels of a part of it, but not the name"),
+                    "It may be a copy: delete it, or take its tfstate... labels away.",
+                ));
+            };
+            if parts.insert(index, secret).is_some() {
+                return Err(damaged(&format!("two Secrets are part {index} of it"), ""));
+            }
+        }
+        let mut packed = Vec::new();
+        let mut ends = Vec::new();
+        for (wanted, (index, secret)) in parts.iter().enumerate() {
+            if wanted != *index {
+                return Err(damaged(
+                    &format!("the Secret {} is missing", self.names.part(wanted)),
+                    "Other parts of the state are there. Restore it from a backup.",
+                ));
+            }
+            let data = secret.data.as_ref().and_then(|data| data.get(KEY));
+            let Some(ByteString(bytes)) = data.filter(|bytes| !bytes.0.is_empty()) else {
+                return Err(damaged(
+                    &format!("the Secret {} has no data under the key {KEY}", self.names.part(wanted)),
+                    "Restore it from a backup. Only if nothing was ever applied, delete it.",
+                ));
+            };
+            packed.extend_from_slice(bytes);
+            ends.push(packed.len());
+        }
+        let state = unpack_parts(&packed, &ends)?;
+        let mut parts = parts.into_values();
+        let Some(secret) = parts.next() else {
+            return Err(damaged("it has no parts", ""));
+        };
+        Ok(Stored { state, secret, further: parts.map(|secret| secret.metadata).collect() })
+    }
+
+    /// Writes the state in the place of the one that was read, or as the first. One Secret holds it then;
+    /// parts left over are removed. Returns what is stored now, and a warning if a part could not be removed.
+    ///
+    /// # Errors
+    /// [`StoreErrorKind::Conflict`] if somebody else wrote since, [`StoreErrorKind::TooLarge`] if it does
+    /// not fit: nothing is written then. Any other failure may have happened after the write was done.
+    pub async fn write(
+        &self,
+        state: &[u8],
+        expected: Option<&Stored>,
+    ) -> Result<(Stored, Option<Diagnostic>), StoreError> {
+        let secret = self.prepared(state, expected)?;
+        let secret = self.put(&secret, expected.is_some()).await?;
+        let mut stored = Stored { state: state.to_vec(), secret, further: Vec::new() };
+        let mut warning = None;
+        // From the last to the first, so that what is left is never a state with a gap.
+        let mut left: Vec<ObjectMeta> = expected.map(|stored| stored.further.clone()).unwrap_or_default();
+        while let Some(part) = left.last() {
+            if let Err(error) = self.remove(part).await {
+                warning = Some(Diagnostic::warning(
+                    "A part of an earlier, larger state could not be removed",
+                    format!("{}. It does no harm and is tried again with the next write.", error.summary),
+                ));
+                break;
+            }
+            left.pop();
+        }
+        stored.further = left;
+        Ok((stored, warning))
+    }
+
+    /// Has the API server check the same write, and do nothing.
+    ///
+    /// # Errors
+    /// As [`Self::write`].
+    pub async fn rehearse(&self, state: &[u8], expected: Option<&Stored>) -> Result<(), StoreError> {
+        let secret = self.prepared(state, expected)?;
+        let verb = if expected.is_some() { "update" } else { "create" };
+        reading(self.call(verb, SECRETS, Some(&self.names.secret)), async || {
+            self.attempt(&secret, expected.is_some(), true).await
+        })
+        .await
+        .map(drop)
+    }
+
+    /// The Secret that is to be written: what others put into it is kept.
+    fn prepared(&self, state: &[u8], expected: Option<&Stored>) -> Result<Secret, StoreError> {
+        let packed = pack(state).map_err(|error| damaged(&format!("it does not pack: {error}"), ""))?;
+        let mut secret = expected.map(|stored| stored.secret.clone()).unwrap_or_default();
+        secret.metadata.name = Some(self.names.secret.clone());
+        secret.metadata.namespace = Some(self.names.namespace.clone());
+        secret.metadata.labels.get_or_insert_default().extend(self.names.labels.clone());
+        secret.metadata.annotations.get_or_insert_default().insert("encoding".to_owned(), "gzip".to_owned());
+        let data = secret.data.get_or_insert_default();
+        data.insert(KEY.to_owned(), ByteString(packed));
+        let size: usize = data.values().map(|value| value.0.len()).sum();
+        if size > MAX_PACKED_BYTES {
+            return Err(StoreError::new(
+                StoreErrorKind::TooLarge,
+                format!(
+                    "The state does not fit into the Secret {}: it would hold {size} bytes, a Secret holds \
+                     {MAX_PACKED_BYTES}",
+                    self.names.secret
+                ),
+                "",
+            ));
+        }
+        Ok(secret)
+    }
+
+    async fn attempt(&self, secret: &Secret, replace: bool, dry_run: bool) -> kube::Result<Secret> {
+        let how = PostParams { dry_run, ..PostParams::default() };
+        if replace {
+            self.secrets.replace(&self.names.secret, &how, secret).await
+        } else {
+            self.secrets.create(&how, secret).await
+        }
+    }
+
+    /// Creates or replaces. Either can be repeated safely: a second creation and a second replacement of
+    /// the same version conflict, and what is there then tells whether the first was ours.
+    async fn put(&self, secret: &Secret, replace: bool) -> Result<Secret, StoreError> {
+        let call = self.call(if replace { "update" } else { "create" }, SECRETS, Some(&self.names.secret));
+        let mut unanswered = false;
+        let mut pauses = PAUSES.into_iter();
+        loop {
+            let error = match self.attempt(secret, replace, false).await {
+                Ok(written) => return Ok(written),
+                Err(error) => error,
+            };
+            if is_conflict(&error) {
+                if unanswered && let Some(written) = self.written(secret).await? {
+                    return Ok(written);
+                }
+                return Err(self.overtaken());
+            }
+            if replace && is_not_found(&error) {
+                return Err(self.overtaken());
+            }
+            match pauses.next() {
+                Some(pause) if is_transient(&error) => {
+                    unanswered = true;
+                    tokio::time::sleep(pause).await;
+                }
+                _ => return Err(call.failed(&error)),
+            }
+        }
+    }
+
+    /// The Secret as it is now, if it holds what we were about to write.
+    async fn written(&self, ours: &Secret) -> Result<Option<Secret>, StoreError> {
+        let name = self.names.secret.as_str();
+        let now =
+            reading(self.call("get", SECRETS, Some(name)), async || match self.secrets.get(name).await {
+                Err(error) if is_not_found(&error) => Ok(None),
+                outcome => outcome.map(Some),
+            });
+        Ok(now.await?.filter(|now| now.data == ours.data))
+    }
+
+    fn overtaken(&self) -> StoreError {
+        StoreError::new(
+            StoreErrorKind::Conflict,
+            format!(
+                "The state was not written: somebody else wrote the Secret {} meanwhile",
+                self.names.secret
+            ),
+            "Two runs at once, or a change by hand. Run the command again: it starts from what is there now.",
+        )
+    }
+
+    async fn remove(&self, part: &ObjectMeta) -> Result<(), StoreError> {
+        let name = part.name.as_deref().unwrap_or_default();
+        let how = DeleteParams {
+            propagation_policy: Some(PropagationPolicy::Background),
+            preconditions: Some(Preconditions {
+                uid: part.uid.clone(),
+                resource_version: part.resource_version.clone(),
+            }),
+            ..DeleteParams::default()
+        };
+        reading(self.call("delete", SECRETS, Some(name)), async || {
+            match self.secrets.delete(name, &how).await {
+                Err(error) if is_not_found(&error) => Ok(()),
+                outcome => outcome.map(drop),
+            }
+        })
+        .await
+    }
+}
+
+/// Parts behind the end of the state are what a run left that was killed before it removed them.
+fn unpack_parts(packed: &[u8], ends: &[usize]) -> Result<Vec<u8>, StoreError> {
+    let Unpacked { state, taken } = unpack(packed).map_err(|error| {
+        damaged(
+            &format!("it does not unpack: {error}"),
+            "It must be gzip, whole. Restore it from a backup; nothing was written.",
+        )
+    })?;
+    if ends.contains(&taken) {
+        return Ok(state);
+    }
+    Err(damaged("something follows its end", "Restore it from a backup; nothing was written."))
+}
+
+fn damaged(what: &str, detail: &str) -> StoreError {
+    StoreError::new(StoreErrorKind::Damaged, format!("The stored state cannot be used: {what}"), detail)
+}

@@ -1,0 +1,194 @@
+//! Ways to the API, and ways that lead nowhere.
+
+use std::{fs, net::TcpListener, path::Path};
+
+use machinepool::contract::problem::Diagnostic;
+
+use super::*;
+
+type Connected = Result<(Store, Vec<Diagnostic>), StoreError>;
+
+fn connect(flags: &[&str], environment: &[(&str, &str)]) -> Connected {
+    let mut all = vec!["secret_suffix=pool".to_owned(), format!("namespace={NAMESPACE}")];
+    all.extend(flags.iter().map(ToString::to_string));
+    let get = |name: &str| environment.iter().find(|(n, _)| *n == name).map(|(_, value)| (*value).to_owned());
+    let settings =
+        Settings::given(&[], &all, &|_| panic!("no file")).unwrap().with_environment(&get).unwrap();
+    Store::connect(&settings, settings.names("default").unwrap(), &get)
+}
+
+async fn asked(flags: &[&str], environment: &[(&str, &str)]) -> Result<(), StoreError> {
+    connect(flags, environment)?.0.read().await.map(drop)
+}
+
+#[tokio::test]
+async fn with_nothing_configured_and_no_pod_around_there_is_no_default() {
+    let home = tempfile::tempdir().unwrap();
+    let double = Double::start();
+    fs::create_dir(home.path().join(".kube")).unwrap();
+    let config = kubeconfig(home.path(), "config", &double.address, "t");
+    fs::copy(&config, home.path().join(".kube/config")).unwrap();
+    let (home, config) = (home.path().to_str().unwrap(), config.as_str());
+    for environment in [&[][..], &[("HOME", home)], &[("KUBECONFIG", config)], &[("KUBE_TOKEN", "x")]] {
+        told(
+            &asked(&[], environment).await.unwrap_err(),
+            StoreErrorKind::Settings,
+            &["in_cluster_config", "host"],
+        );
+    }
+    let half = [("KUBERNETES_SERVICE_HOST", "10.0.0.1")];
+    told(&asked(&[], &half).await.unwrap_err(), StoreErrorKind::Settings, &["KUBERNETES_SERVICE_PORT"]);
+    let no_files = [("KUBERNETES_SERVICE_HOST", "10.0.0.1"), ("KUBERNETES_SERVICE_PORT", "443")];
+    for flags in [&[][..], &["in_cluster_config=true"]] {
+        told(&asked(flags, &no_files).await.unwrap_err(), StoreErrorKind::Settings, &["service account"]);
+    }
+    assert_eq!(double.calls(), <[String; 0]>::default());
+}
+
+/// A kubeconfig with two contexts: `good` leads to the address, `bad` nowhere.
+fn kubeconfig(directory: &Path, name: &str, address: &str, token: &str) -> String {
+    let path = directory.join(name);
+    let text = format!(
+        "apiVersion: v1\nkind: Config\ncurrent-context: bad\n\
+         clusters:\n- name: here\n  cluster:\n    server: {address}\n- name: nowhere\n  cluster:\n    server: http://127.0.0.1:9\n\
+         users:\n- name: me\n  user:\n    token: {token}\n- name: other\n  user:\n    token: wrong\n\
+         contexts:\n- name: good\n  context:\n    cluster: here\n    user: me\n\
+         - name: bad\n  context:\n    cluster: nowhere\n    user: other\n"
+    );
+    fs::write(&path, text).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn kubeconfigs_lead_where_their_context_does() {
+    let directory = tempfile::tempdir().unwrap();
+    let double = Double::start();
+    double.require_token("right");
+    let path = kubeconfig(directory.path(), "config", &double.address, "right");
+    let flag = format!("config_path={path}");
+    asked(&[&flag, "config_context=good"], &[]).await.unwrap();
+    asked(&[&flag, "config_context_cluster=here", "config_context_auth_info=me"], &[]).await.unwrap();
+    asked(&[], &[("KUBE_CONFIG_PATH", &path), ("KUBE_CTX", "good")]).await.unwrap();
+    let home = directory.path().to_str().unwrap();
+    asked(&["config_path=~/config", "config_context=good"], &[("HOME", home)]).await.unwrap();
+    // Single settings beat the file.
+    let host = format!("host={}", double.address);
+    asked(&[&flag, &host, "token=right"], &[]).await.unwrap();
+    // The first file to say something wins.
+    let second = kubeconfig(directory.path(), "second", "http://127.0.0.1:9", "wrong");
+    let paths = format!("config_paths=[{path:?},{second:?}]");
+    asked(&[&paths, "config_context=good"], &[]).await.unwrap();
+    let both = format!("{path}:{second}");
+    asked(&[], &[("KUBE_CONFIG_PATHS", &both), ("KUBE_CTX", "good")]).await.unwrap();
+    assert!(double.calls().iter().all(|call| call.ends_with("secrets")), "something was discovered");
+
+    told(&asked(&[&flag], &[]).await.unwrap_err(), StoreErrorKind::Unreachable, &["127.0.0.1:9", "refused"]);
+    let fault = asked(&[&flag, "config_context=ugly"], &[]).await.unwrap_err();
+    told(&fault, StoreErrorKind::Settings, &["no context \"ugly\""]);
+    let fault = asked(&["config_path=/no/such/file"], &[]).await.unwrap_err();
+    told(&fault, StoreErrorKind::Settings, &["/no/such/file"]);
+}
+
+#[tokio::test]
+async fn a_broken_kubeconfig_is_not_quoted() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("config");
+    for text in ["token: [s3cr3t-t0ken", "users:\n- name: x\n  user: s3cr3t-t0ken\n"] {
+        fs::write(&path, text).unwrap();
+        let flag = format!("config_path={}", path.display());
+        let fault = asked(&[&flag], &[]).await.unwrap_err();
+        assert_eq!(fault.kind, StoreErrorKind::Settings);
+        assert!(!format!("{fault:?}").contains("s3cr3t-t0ken"), "{fault:?}");
+    }
+}
+
+#[tokio::test]
+async fn settings_and_variables_say_who_asks() {
+    let basic = format!("Basic {}", STANDARD.encode("me:pw"));
+    let cases: [(&[&str], &[(&str, &str)], &str); 6] = [
+        (&["token=t1"], &[], "Bearer t1"),
+        (&["username=me", "password=pw"], &[], &basic),
+        (&["username=me"], &[("KUBE_PASSWORD", "pw"), ("KUBE_TOKEN", "env")], &basic),
+        (
+            &["token=t1"],
+            &[("KUBE_USER", "env"), ("KUBE_PASSWORD", "env"), ("KUBE_TOKEN", "env")],
+            "Bearer t1",
+        ),
+        (&[], &[("KUBE_TOKEN", "env")], "Bearer env"),
+        (&[], &[], ""),
+    ];
+    for (flags, environment, wanted) in cases {
+        let double = Double::start();
+        let host = format!("host={}", double.address);
+        let flags: Vec<&str> = flags.iter().copied().chain([host.as_str()]).collect();
+        asked(&flags, environment).await.unwrap();
+        assert_eq!(double.seen()[0].authorization, wanted);
+    }
+}
+
+#[tokio::test]
+async fn an_exec_program_gets_credentials_and_what_it_prints_is_never_shown() {
+    let directory = tempfile::tempdir().unwrap();
+    let script = directory.path().join("get-token");
+    let credential = r#"{"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","status":{"token":"'$1$TAIL'"}}"#;
+    fs::write(&script, format!("echo '{credential}'\n")).unwrap();
+    let exec = |path: &str, first: &str| {
+        format!(
+            "exec={{api_version=\"client.authentication.k8s.io/v1\",command=\"/bin/sh\",\
+             args=[{path:?},{first:?}],env={{TAIL=\"-tail\"}}}}"
+        )
+    };
+    let double = Double::start();
+    let host = format!("host={}", double.address);
+    asked(&[&host, &exec(script.to_str().unwrap(), "head")], &[]).await.unwrap();
+    assert_eq!(double.seen()[0].authorization, "Bearer head-tail");
+
+    fs::write(&script, "echo s3cr3t-t0ken; echo s3cr3t-t0ken >&2; exit 3\n").unwrap();
+    let fault = asked(&[&host, &exec(script.to_str().unwrap(), "s3cr3t-t0ken")], &[]).await.unwrap_err();
+    told(&fault, StoreErrorKind::Settings, &["exec program", "3"]);
+    assert!(!format!("{fault:?}").contains("s3cr3t-t0ken"), "{fault:?}");
+}
+
+#[tokio::test]
+async fn nobody_there_and_no_tls_there_are_told_apart() {
+    let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let fault = asked(&[&format!("host=http://{free}")], &[]).await.unwrap_err();
+    told(&fault, StoreErrorKind::Unreachable, &["list secrets", &free.to_string(), "refused"]);
+    let double = Double::start();
+    // No scheme means TLS, which the double does not speak.
+    for host in [double.address.replace("http:", "https:"), double.address.replace("http://", "")] {
+        let fault = asked(&[&format!("host={host}")], &[]).await.unwrap_err();
+        told(&fault, StoreErrorKind::Unreachable, &["TLS", "cluster_ca_certificate"]);
+    }
+    for host in ["http://", "http://a b", "https://:x"] {
+        let fault = asked(&[&format!("host={host}")], &[]).await.unwrap_err();
+        told(&fault, StoreErrorKind::Settings, &["no URL"]);
+    }
+}
+
+#[tokio::test]
+async fn insecure_is_worth_a_warning_and_only_with_tls() {
+    let warnings = |flags: &[&str]| connect(flags, &[]).unwrap().1;
+    assert_eq!(warnings(&["host=https://api.example"]), []);
+    assert_eq!(warnings(&["host=http://api.example", "insecure=true"]), []);
+    assert!(warnings(&["host=https://api.example", "insecure=true"])[0].summary.contains("not checked"));
+}
+
+#[tokio::test]
+async fn requests_go_through_the_proxy_that_is_set() {
+    // The double is the proxy here: asked for a host that does not exist, it sees the whole URL or a tunnel.
+    let double = Double::start();
+    let proxy = double.address.clone();
+    let host = "host=http://api.example.invalid";
+    let fault = asked(&[host, &format!("proxy_url={proxy}")], &[]).await;
+    assert!(fault.is_err());
+    assert!(!double.seen().is_empty(), "the setting");
+    assert!(asked(&[host], &[("HTTP_PROXY", &proxy)]).await.is_err());
+    assert!(!double.seen().is_empty(), "the environment");
+    assert!(asked(&[host], &[("HTTP_PROXY", &proxy), ("NO_PROXY", ".example.invalid")]).await.is_err());
+    assert_eq!(double.seen(), []);
+    // This machine is never asked through a proxy of the environment.
+    let here = Double::start();
+    asked(&[&format!("host={}", here.address)], &[("HTTP_PROXY", &proxy)]).await.unwrap();
+    assert_eq!(double.seen(), []);
+}
