@@ -4,7 +4,8 @@ use std::{io::Read, process::Stdio};
 
 use super::{Bench, Outcome};
 
-const COMMANDS: [&str; 7] = ["validate", "plan", "apply", "destroy", "outputs", "schema", "version"];
+const COMMANDS: [&str; 10] =
+    ["init", "validate", "plan", "apply", "destroy", "outputs", "show", "force-unlock", "schema", "version"];
 
 #[test]
 fn every_command_has_help_with_examples() {

@@ -1,0 +1,295 @@
+//! In a directory with a root module but without a backend: no state, no lock, everything else.
+
+use serde_json::{Value, json};
+
+use super::{Bench, demo};
+
+const SECRET: &str = "I2Nsb3VkLWNvbmZpZwp3cml0ZV9maWxlczoK";
+
+/// A working directory as the controller renders it, its module beside it, and the sandbox in it.
+struct Desk {
+    bench: Bench,
+}
+
+impl Desk {
+    fn new() -> Self {
+        Self::with(|_| {}, |_| {})
+    }
+
+    fn with(root: impl FnOnce(&mut Value), inputs: impl FnOnce(&mut Value)) -> Self {
+        let bench = Bench::new();
+        let mut given: Value = serde_json::from_str(&std::fs::read_to_string(demo()).unwrap()).unwrap();
+        inputs(&mut given);
+        std::fs::create_dir(bench.path("module")).unwrap();
+        bench.write("module/variables.tf", "variable \"machinepool_name\" {}\n");
+        let mut rendered = json!({"module": {"role": {"source": "./module"}}, "output": {}});
+        for name in given.as_object().unwrap().keys() {
+            rendered["variable"][name] = json!({"type": "any", "sensitive": name == "bootstrap_data"});
+            rendered["module"]["role"][name] = json!(format!("${{var.{name}}}"));
+        }
+        for name in ["provider_id", "provider_id_list", "replicas", "instances", "health"] {
+            rendered["output"][name] =
+                json!({"value": format!("${{module.role.{name}}}"), "sensitive": false});
+        }
+        root(&mut rendered);
+        bench.write("main.tf.json", &rendered.to_string());
+        bench.write("terraform.tfvars.json", &given.to_string());
+        Self { bench }
+    }
+
+    fn run(&self, line: &str) -> super::Outcome {
+        self.bench.run(&format!("{line} --sandbox account.json"))
+    }
+}
+
+const ALL: &str = "-input=false -no-color -lock-timeout=300s";
+
+/// Every line as JSON; each has what all lines have.
+#[track_caller]
+fn lines(text: &str) -> Vec<Value> {
+    text.lines()
+        .map(|line| {
+            let line: Value = serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
+            assert!(
+                line["type"].is_string() && line["@message"].is_string() && line["@timestamp"].is_string()
+            );
+            line
+        })
+        .collect()
+}
+
+#[test]
+fn version_for_programs() {
+    let json: Value = serde_json::from_str(&Bench::new().run("version -json").ok()).unwrap();
+    let version = json["terraform_version"].as_str().unwrap();
+    assert_eq!(version.split('.').filter(|part| part.parse::<u32>().is_ok()).count(), 3);
+    assert!(json["platform"].as_str().unwrap().starts_with("linux_"), "{json}");
+    assert_eq!((&json["provider_selections"], &json["terraform_outdated"]), (&json!({}), &json!(false)));
+}
+
+#[test]
+fn init_checks_the_module_and_writes_nothing_without_a_backend() {
+    let desk = Desk::new();
+    desk.run("init -input=false -no-color -upgrade").ok();
+    assert!(!desk.bench.path(".terraform").exists());
+    desk.bench.write("module/variables.tf", "variable \"vpc_id\" {}\n");
+    desk.run("init").fails("Error: Module directory ./module is not this role's");
+    std::fs::remove_dir_all(desk.bench.path("module")).unwrap();
+    desk.run("init").fails("cannot be read");
+    Bench::new().run("init").fails("Error: No main.tf.json here");
+}
+
+#[test]
+fn validate_names_what_terraform_would() {
+    let verdict = |desk: &Desk| -> (i32, Value) {
+        let outcome = desk.run("validate -json -no-color");
+        (outcome.code, serde_json::from_str(&outcome.out).unwrap())
+    };
+    let (code, json) = verdict(&Desk::new());
+    assert_eq!((code, &json["valid"], &json["error_count"]), (0, &json!(true), &json!(0)), "{json}");
+
+    let odd = Desk::with(
+        |root| {
+            root["variable"]["colour"] = json!({});
+            root["module"]["role"]["colour"] = json!("${var.colour}");
+            root["module"]["role"].as_object_mut().unwrap().remove("replicas");
+            root["output"]["vpc"] = json!({"value": "${module.role.vpc_id}"});
+        },
+        |inputs| inputs["machinepool_name"] = json!("Not A Name"),
+    );
+    let (code, json) = verdict(&odd);
+    assert_eq!((code, &json["valid"]), (1, &json!(false)));
+    let found: Vec<(&str, &str)> = json["diagnostics"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|d| d["severity"] == "error")
+        .map(|d| (d["summary"].as_str().unwrap(), d["detail"].as_str().unwrap()))
+        .collect();
+    assert_eq!(found.len(), 4, "{found:#?}");
+    assert!(found.iter().any(|(summary, detail)| *summary == "Unsupported argument"
+        && detail.starts_with("An argument named \"colour\" is not expected here.")));
+    for summary in
+        ["Missing required argument", "Unsupported attribute", "Invalid value for machinepool_name"]
+    {
+        assert!(found.iter().any(|(found, _)| *found == summary), "{summary}: {found:#?}");
+    }
+    odd.run("plan -var-file=terraform.tfvars.json")
+        .fails("Error: Unsupported argument\n\nAn argument named \"colour\"");
+
+    // Also what is wrong before anything is read is told as JSON.
+    for line in ["validate -json -nonsense", "-chdir=missing validate -json"] {
+        let outcome = Bench::new().run(line);
+        let json: Value = serde_json::from_str(&outcome.out).unwrap();
+        assert_eq!(
+            (outcome.code, &json["valid"], &json["error_count"]),
+            (1, &json!(false), &json!(1)),
+            "{line}"
+        );
+    }
+    let desk = Desk::new();
+    desk.bench.write("main.tf.json", "{");
+    assert_eq!(verdict(&desk).1["diagnostics"][0]["summary"], "Invalid main.tf.json");
+}
+
+#[test]
+fn a_saved_plan_is_shown_and_applied_once() {
+    let desk = Desk::new();
+    let plan = format!("plan {ALL} -detailed-exitcode -var-file=terraform.tfvars.json -out=apply.tfplan");
+    let outcome = desk.run(&plan);
+    assert_eq!(outcome.code, 2, "{}", outcome.err);
+    let shown = desk.run("show -json -no-color apply.tfplan").ok();
+    let json: Value = serde_json::from_str(&shown).unwrap();
+    assert_eq!((&json["format_version"], &json["applyable"]), (&json!("1.2"), &json!(true)));
+    assert!(!shown.contains(SECRET));
+    let saved = std::fs::read_to_string(desk.bench.path("apply.tfplan")).unwrap();
+    assert!(saved.contains(SECRET), "apply needs it");
+    let mode = std::os::unix::fs::PermissionsExt::mode(
+        &std::fs::metadata(desk.bench.path("apply.tfplan")).unwrap().permissions(),
+    );
+    assert_eq!(mode & 0o777, 0o600);
+    assert!(desk.run("show apply.tfplan").ok().starts_with("This creates the pool team-a/demo-pool-0"));
+    // The same change again: the same bytes.
+    desk.run(&plan.replace("apply.tfplan", "again.tfplan"));
+    assert_eq!(desk.run("show -json again.tfplan").ok(), shown);
+
+    desk.run("apply -var-file=terraform.tfvars.json apply.tfplan")
+        .fails("Error: Can't set variables when applying a saved plan");
+    // Inputs that changed since do not matter: the plan holds its own.
+    desk.bench.write("terraform.tfvars.json", "{}");
+    let done = desk.run(&format!("apply {ALL} apply.tfplan")).ok();
+    assert!(done.starts_with("Apply complete! Resources: "), "{done}");
+    desk.run(&format!("apply {ALL} apply.tfplan")).fails("Error: Saved plan is stale");
+    desk.run("apply missing.tfplan").fails("Error: Failed to load \"missing.tfplan\" as a plan file");
+    desk.run("show main.tf.json").fails("no plan that this program saved");
+}
+
+#[test]
+fn a_destroy_is_saved_and_applied_too() {
+    let desk = Desk::new();
+    desk.run(&format!("apply {ALL} -auto-approve -var-file=terraform.tfvars.json")).ok();
+    desk.run("plan -destroy -out=destroy.tfplan").ok();
+    let done = desk.run("apply destroy.tfplan").ok();
+    assert!(done.starts_with("Apply complete! Resources: 0 added, 0 changed, "), "{done}");
+    desk.run("apply destroy.tfplan").fails("Error: Saved plan is stale");
+    let destroyed = desk.run(&format!("destroy {ALL} -auto-approve -var-file=terraform.tfvars.json")).ok();
+    assert_eq!(destroyed, "Destroy complete! Resources: 0 destroyed.\n");
+}
+
+#[test]
+fn every_line_of_json_is_an_object() {
+    let desk = Desk::new();
+    let kinds = |lines: &[Value]| -> Vec<String> {
+        lines.iter().map(|line| line["type"].as_str().unwrap().to_owned()).collect()
+    };
+    let plan = lines(&desk.run("plan -json -no-color").ok());
+    assert_eq!(kinds(&plan)[0], "version");
+    assert!(
+        plan.iter().any(|line| line["type"] == "change_summary"
+            && line["@message"].as_str().unwrap().starts_with("Plan: "))
+    );
+
+    let applied = lines(&desk.run("apply -json -auto-approve").ok());
+    let kinds = kinds(&applied);
+    let starts = kinds.iter().filter(|kind| *kind == "apply_start").count();
+    let ends = kinds.iter().filter(|kind| *kind == "apply_complete").count();
+    assert_eq!((starts, ends), (5, 5), "{kinds:?}");
+    assert!(
+        applied
+            .iter()
+            .any(|line| line["@message"] == "Apply complete! Resources: 5 added, 0 changed, 0 destroyed.")
+    );
+    let outputs = applied.last().unwrap();
+    assert_eq!((&outputs["type"], &outputs["outputs"]["replicas"]["value"]), (&json!("outputs"), &json!(3)));
+    assert_eq!(outputs["outputs"]["provider_id_list"]["type"], json!(["list", "string"]));
+
+    let refreshed = lines(&desk.run("apply -json -refresh-only -auto-approve").ok());
+    assert!(
+        refreshed
+            .iter()
+            .any(|line| line["@message"] == "Apply complete! Resources: 0 added, 0 changed, 0 destroyed.")
+    );
+    let destroyed = lines(&desk.run("destroy -json -auto-approve").ok());
+    assert!(
+        destroyed.last().unwrap()["@message"].as_str().unwrap().starts_with("Destroy complete! Resources: ")
+    );
+
+    for line in [
+        "apply -json",
+        "plan -json -nonsense",
+        "apply -json -auto-approve -var-file=missing",
+        "apply -json x.tfplan",
+    ] {
+        let outcome = desk.run(line);
+        assert_eq!(outcome.code, 1, "{line}");
+        let told = lines(&outcome.out);
+        let error = told.iter().find(|line| line["@level"] == "error").expect(line);
+        assert!(error["@message"].as_str().unwrap().starts_with("Error: "), "{error}");
+        assert_eq!(error["diagnostic"]["severity"], "error");
+        assert!(!outcome.err.contains("Error: "), "{line}: {}", outcome.err);
+    }
+}
+
+#[test]
+fn the_root_decides_what_reaches_the_role() {
+    let desk = Desk::with(
+        |root| {
+            root["variable"]["size"] = json!({"default": "m7i.large"});
+            root["module"]["role"]["instance_type"] = json!("${var.size}");
+        },
+        |_| {},
+    );
+    let inputs = std::fs::read_to_string(desk.bench.path("terraform.tfvars.json")).unwrap();
+    desk.bench.write("terraform.tfvars.json", &inputs.replacen('{', "{\"spot\": true, ", 1));
+    let outcome = desk.run("plan");
+    assert!(outcome.out.contains("m7i.large"), "{}", outcome.out);
+    assert!(outcome.err.contains("Warning: Value for undeclared variable"), "{}", outcome.err);
+    assert!(
+        outcome.out.contains("capacity_rebalance") && !outcome.out.contains("market_type"),
+        "{}",
+        outcome.out
+    );
+}
+
+#[test]
+fn what_the_root_calls_sensitive_is_shown_nowhere() {
+    let desk = Desk::with(
+        |root| {
+            root["variable"]["additional_tags"]["sensitive"] = json!(true);
+            root["output"]["provider_id"]["sensitive"] = json!(true);
+        },
+        |inputs| inputs["additional_tags"] = json!({"owner": "pl4nted-value"}),
+    );
+    for line in [
+        "plan -out=p",
+        "plan --format json",
+        "plan -json",
+        "show -json p",
+        "show p",
+        "apply -json -auto-approve",
+        "validate -json",
+        "apply -auto-approve -refresh-only",
+        "--log debug destroy -auto-approve",
+    ] {
+        let outcome = desk.run(line);
+        assert_eq!(outcome.code, 0, "{line}: {}{}", outcome.out, outcome.err);
+        for text in [&outcome.out, &outcome.err] {
+            assert!(!text.contains("pl4nted") && !text.contains(SECRET), "{line}: {text}");
+        }
+    }
+    desk.bench.write("terraform.tfvars.json", r#"{"additional_tags": "pl4nted-value"}"#);
+    let outcome = desk.run("plan").fails("additional_tags");
+    assert!(!outcome.err.contains("pl4nted"), "{}", outcome.err);
+}
+
+#[test]
+fn there_is_no_state_without_a_backend() {
+    let desk = Desk::new();
+    for line in
+        ["state list", "state pull", "state push -force terraform.tfvars.json", "force-unlock -force x"]
+    {
+        desk.run(line).fails("Error: No state is kept here");
+        Bench::new().run(line).fails("Error: No main.tf.json here");
+    }
+    desk.run("force-unlock x").fails("-force");
+}
