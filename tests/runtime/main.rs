@@ -1,0 +1,13 @@
+//! The controller's runner and what it finds: the program as `/captf/runtime`, with a Kubernetes API on
+//! loopback and the sandbox in the place of AWS.
+
+#![cfg(feature = "kubernetes")]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+#[path = "../kubernetes/double.rs"]
+#[expect(unreachable_pub, reason = "other test programs use it, too")]
+mod double;
+mod failures;
+mod operations;
+mod runner;
+mod takeover;

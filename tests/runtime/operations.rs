@@ -1,0 +1,220 @@
+//! Each operation as it goes well.
+
+use serde_json::{Value, json};
+
+use super::runner::{NAMESPACE, Runner, SECRET};
+
+/// The addresses that the state lists.
+fn list(runner: &Runner) -> Vec<String> {
+    runner.run(&["state", "list"]).ok().lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn an_apply_records_outputs_and_resources() {
+    let runner = Runner::new();
+    let done = runner.apply().ok();
+    assert!(done.starts_with("Apply complete! Resources: 5 added, 0 changed, 0 destroyed.\n"), "{done}");
+    let state = runner.state().unwrap();
+    assert_eq!((&state["version"], &state["serial"]), (&json!(4), &json!(1)));
+    assert_eq!(state["outputs"]["replicas"], json!({"value": 3, "type": "number"}));
+    assert_eq!(state["outputs"]["provider_id_list"]["type"], json!(["list", "string"]));
+    assert!(state["outputs"]["provider_id"]["value"].as_str().unwrap().starts_with("arn:aws:autoscaling:"));
+    assert_eq!(state["outputs"].as_object().unwrap().len(), 5);
+    let secret = runner.kubernetes.object("secrets", NAMESPACE, SECRET).unwrap();
+    let labels = &secret["metadata"]["labels"];
+    assert_eq!((&labels["tfstate"], &labels["captf.io/name"]), (&json!("true"), &json!("demo-pool-0")));
+    assert_eq!(
+        list(&runner),
+        [
+            "module.role.aws_autoscaling_group.pool_autoscaling_group[0]",
+            "module.role.aws_launch_template.pool_launch_template[0]",
+            "module.role.aws_s3_object.bootstrap_object[0]",
+            "module.role.terraform_data.inherited_zones",
+            "module.role.terraform_data.kubernetes_version_roll",
+        ]
+    );
+    runner.assert_unlocked();
+    assert!(!runner.work("root/errored.tfstate").exists());
+    assert!(runner.run(&["state", "pull"]).ok().contains("\"lineage\""));
+}
+
+#[test]
+fn nothing_new_writes_nothing() {
+    let runner = Runner::new();
+    runner.apply().ok();
+    // Instances come up over the sandbox's time.
+    for _ in 0..100 {
+        runner.refresh().ok();
+        if runner.state().unwrap()["outputs"]["health"]["value"]["healthy"] == true {
+            break;
+        }
+    }
+    let (version, serial) = (runner.version(), runner.state().unwrap()["serial"].clone());
+    assert!(serial.as_u64().unwrap() > 1, "members came up");
+    runner.kubernetes.seen();
+    let done = runner.refresh().ok();
+    assert!(done.starts_with("Apply complete! Resources: 0 added, 0 changed, 0 destroyed.\n"), "{done}");
+    let calls = runner.kubernetes.calls();
+    assert!(calls.iter().all(|call| call.ends_with(" leases") || call == "list secrets"), "{calls:?}");
+    let unchanged = runner.apply().ok();
+    assert!(unchanged.starts_with("Apply complete! Resources: 0 added, 0 changed, 0 destroyed.\n"));
+    // A rotation changes no output, and so no serial.
+    runner.render(|inputs| inputs["bootstrap_data"] = json!("bmV3IHRva2Vu"));
+    let rotated = runner.apply().ok();
+    assert!(
+        rotated.starts_with("Apply complete! Resources: 0 added, 1 changed, 0 destroyed.\n"),
+        "{rotated}"
+    );
+    assert_eq!((runner.version(), &runner.state().unwrap()["serial"]), (version, &serial));
+    runner.assert_unlocked();
+}
+
+#[test]
+fn a_guarded_apply_shows_a_roll_as_a_replacement() {
+    let runner = Runner::new();
+    runner.apply().ok();
+    runner.render(|inputs| inputs["kubernetes_version"] = json!("v1.35.0"));
+    runner.init();
+    let planned = runner.plan("apply.tfplan", &[]);
+    assert_eq!(planned.code, 2, "{}", planned.err);
+    let shown = runner.show("apply.tfplan");
+    let actions = |shown: &Value, part: &str| {
+        let changes = shown["resource_changes"].as_array().unwrap().clone();
+        let change = changes.iter().find(|c| c["address"].as_str().unwrap().contains(part)).cloned();
+        change.map(|change| change["change"]["actions"].clone())
+    };
+    assert_eq!(actions(&shown, "aws_launch_template"), Some(json!(["create", "delete"])));
+    assert_eq!(shown["variables"]["bootstrap_data"]["value"], "(sensitive value)");
+    let done = runner.apply_file("apply.tfplan").ok();
+    assert!(done.starts_with("Apply complete! Resources: 2 added, 1 changed, 2 destroyed.\n"), "{done}");
+    runner.apply_file("apply.tfplan").fails("Saved plan is stale");
+    runner.assert_unlocked();
+
+    runner.render(|inputs| {
+        inputs["kubernetes_version"] = json!("v1.35.0");
+        inputs["bootstrap_data"] = json!("bmV3IHRva2Vu");
+    });
+    assert_eq!(runner.plan("rotate.tfplan", &[]).code, 2);
+    let shown = runner.show("rotate.tfplan");
+    assert_eq!(actions(&shown, "aws_s3_object"), Some(json!(["update"])));
+    assert_eq!(shown["resource_changes"].as_array().unwrap().len(), 1, "{shown:#}");
+    runner.apply_file("rotate.tfplan").ok();
+    runner.refresh().ok();
+    let planned = runner.plan("none.tfplan", &["-refresh=false"]);
+    assert_eq!(planned.code, 0, "{}{}", planned.out, planned.err);
+}
+
+#[test]
+fn outputs_that_changed_are_drift() {
+    let runner = Runner::new();
+    runner.apply().ok();
+    let mut state = runner.state().unwrap();
+    state["outputs"]["replicas"]["value"] = json!(2);
+    state["outputs"]["instances"] = json!({"value": [], "type": ["tuple", []]});
+    runner.put_state(&state);
+    let planned = runner.plan("drift.tfplan", &["-refresh=false"]);
+    assert_eq!(planned.code, 2, "{}{}", planned.out, planned.err);
+    let shown = runner.show("drift.tfplan");
+    assert_eq!(shown["resource_changes"], json!([]));
+    assert_eq!(shown["output_changes"]["replicas"]["before"], 2);
+    assert_eq!(shown["output_changes"]["replicas"]["after"], 3);
+}
+
+#[test]
+fn a_destroy_leaves_an_empty_state() {
+    let runner = Runner::new();
+    runner.apply().ok();
+    let lineage = runner.state().unwrap()["lineage"].clone();
+    let done = runner.destroy().ok();
+    assert_eq!(done, "Destroy complete! Resources: 5 destroyed.\n");
+    let state = runner.state().unwrap();
+    assert_eq!((&state["outputs"], &state["resources"]), (&json!({}), &json!([])));
+    assert_eq!(state["lineage"], lineage);
+    assert_eq!(list(&runner), [""; 0]);
+    assert_eq!(runner.destroy().ok(), "Destroy complete! Resources: 0 destroyed.\n");
+    runner.assert_unlocked();
+}
+
+#[test]
+fn a_destroy_finds_with_the_state_what_the_inputs_no_longer_say() {
+    let runner = Runner::new();
+    runner.apply().ok();
+    runner.render(|inputs| {
+        for name in ["captf_cluster_outputs", "kubernetes_version", "failure_domains"] {
+            inputs[name] = json!(null);
+        }
+        inputs["replicas"] = json!("many");
+    });
+    assert_eq!(runner.destroy().ok(), "Destroy complete! Resources: 5 destroyed.\n");
+    let account = runner.account();
+    assert!(!account.to_string().contains("pool/demo-pool-0"), "the object is gone, too");
+}
+
+#[test]
+fn a_refresh_tells_of_a_group_that_is_gone() {
+    let runner = Runner::new();
+    runner.refresh().ok();
+    let health = runner.state().unwrap()["outputs"]["health"]["value"].clone();
+    assert_eq!((&health["state"], &health["reasons"]), (&json!("terminated"), &json!(["GroupNotFound"])));
+    assert!(runner.state().unwrap()["outputs"].get("provider_id").is_none(), "it is null");
+}
+
+#[test]
+fn a_lost_state_is_built_again() {
+    let runner = Runner::new();
+    runner.apply().ok();
+    let before = runner.state().unwrap();
+    runner.kubernetes.remove("secrets", NAMESPACE, SECRET);
+    runner.refresh().ok();
+    assert!(list(&runner).iter().any(|address| address.contains("aws_autoscaling_group")));
+    runner.apply().ok();
+    let after = runner.state().unwrap();
+    assert_eq!(after["resources"].as_array().unwrap().len(), before["resources"].as_array().unwrap().len());
+}
+
+#[test]
+fn a_restore_pushes_and_lists() {
+    let runner = Runner::new();
+    runner.apply().ok();
+    let backup = runner.run(&["state", "pull"]).ok();
+    std::fs::write(runner.work("backup.tfstate"), &backup).unwrap();
+    runner.kubernetes.remove("secrets", NAMESPACE, SECRET);
+    runner.render_restore();
+    runner.init();
+    let file = runner.work("backup.tfstate").display().to_string();
+    runner.run(&["state", "list"]).fails("No state file was found");
+    runner.run(&["state", "push", "-force", "-lock-timeout=300s", &file]).ok();
+    assert_eq!(list(&runner).len(), 5);
+    let restored: Value = serde_json::from_str(&backup).unwrap();
+    assert_eq!(runner.state().unwrap(), restored);
+    runner.assert_unlocked();
+    // Without -force, only what follows is taken.
+    let mut older = restored.clone();
+    older["lineage"] = json!("another");
+    std::fs::write(&file, older.to_string()).unwrap();
+    runner.run(&["state", "push", &file]).fails("not replaced");
+    runner.run(&["state", "push", "-force", &file]).ok();
+    std::fs::write(&file, "{}").unwrap();
+    runner.run(&["state", "push", "-force", &file]).fails("state");
+    assert_eq!(runner.state().unwrap()["lineage"], "another");
+}
+
+#[test]
+fn json_lines_with_a_state() {
+    let runner = Runner::new();
+    runner.init();
+    let args = [
+        "apply",
+        "-input=false",
+        "-no-color",
+        "-lock-timeout=300s",
+        "-auto-approve",
+        "-var-file=terraform.tfvars.json",
+        "-json",
+    ];
+    for line in runner.run(&args).ok().lines() {
+        let line: Value = serde_json::from_str(line).unwrap();
+        assert!(line["type"].is_string(), "{line}");
+    }
+    assert!(runner.state().is_some());
+}

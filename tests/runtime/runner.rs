@@ -1,0 +1,247 @@
+//! The runner: its directories, the Job's environment, its argument vectors.
+
+use std::{
+    fs,
+    io::Read as _,
+    path::PathBuf,
+    process::{Command, Output, Stdio},
+};
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use serde_json::{Value, json};
+
+use super::double::Double;
+
+pub(crate) const NAMESPACE: &str = "team-a";
+pub(crate) const SECRET: &str = "tfstate-default-demo-pool";
+pub(crate) const LEASE: &str = "lock-tfstate-default-demo-pool";
+
+/// The beginning of the demo pool's bootstrap data.
+pub(crate) const BOOTSTRAP: &str = "I2Nsb3VkLWNvbmZpZwp3cml0ZV9maWxlczoK";
+
+const COMMON: [&str; 3] = ["-input=false", "-no-color", "-lock-timeout=300s"];
+
+/// One pool's Jobs.
+pub(crate) struct Runner {
+    pub(crate) kubernetes: Double,
+    captf: tempfile::TempDir,
+}
+
+/// What a command left behind.
+pub(crate) struct Outcome {
+    pub(crate) code: i32,
+    pub(crate) out: String,
+    pub(crate) err: String,
+}
+
+impl Runner {
+    pub(crate) fn new() -> Self {
+        let captf = tempfile::tempdir().unwrap();
+        let runner = Self { kubernetes: Double::start(), captf };
+        fs::create_dir_all(runner.work("root")).unwrap();
+        fs::create_dir_all(runner.work("tmp")).unwrap();
+        fs::create_dir_all(runner.captf.path().join("module")).unwrap();
+        fs::write(runner.captf.path().join("module/variables.tf"), "variable \"machinepool_name\" {}\n")
+            .unwrap();
+        runner.render(|_| {});
+        runner
+    }
+
+    /// A path in `/captf/work`.
+    pub(crate) fn work(&self, name: &str) -> PathBuf {
+        self.captf.path().join("work").join(name)
+    }
+
+    /// Renders the root and the demo pool's inputs, changed by `edit`.
+    pub(crate) fn render(&self, edit: impl FnOnce(&mut Value)) {
+        let demo = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/demo.tfvars.json");
+        let mut inputs: Value = serde_json::from_str(&fs::read_to_string(demo).unwrap()).unwrap();
+        edit(&mut inputs);
+        let mut root = json!({
+            "terraform": {"backend": {"kubernetes": {}}},
+            "module": {"role": {"source": "../../module"}},
+            "output": {},
+        });
+        for name in inputs.as_object().unwrap().keys() {
+            root["variable"][name] = json!({"type": "any", "sensitive": name == "bootstrap_data"});
+            root["module"]["role"][name] = json!(format!("${{var.{name}}}"));
+        }
+        for name in ["provider_id", "provider_id_list", "replicas", "instances", "health"] {
+            root["output"][name] = json!({"value": format!("${{module.role.{name}}}"), "sensitive": false});
+        }
+        fs::write(self.work("root/main.tf.json"), root.to_string()).unwrap();
+        fs::write(self.work("root/terraform.tfvars.json"), inputs.to_string()).unwrap();
+    }
+
+    /// A restore's root.
+    pub(crate) fn render_restore(&self) {
+        let root = json!({"terraform": {"backend": {"kubernetes": {}}}});
+        fs::write(self.work("root/main.tf.json"), root.to_string()).unwrap();
+        fs::remove_file(self.work("root/terraform.tfvars.json")).unwrap();
+    }
+
+    /// The program with the Job's environment and nothing else.
+    pub(crate) fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_machinepool"));
+        command
+            .env_clear()
+            .env("AWS_ACCESS_KEY_ID", "AKIAEXAMPLE")
+            .env("AWS_SECRET_ACCESS_KEY", "secret")
+            .env("HOME", self.work(""))
+            .env("TF_DATA_DIR", self.work(".terraform"))
+            .env("TF_IN_AUTOMATION", "1")
+            .env("TF_INPUT", "0")
+            .env("KUBE_NAMESPACE", "elsewhere")
+            .env("TMPDIR", self.work("tmp"))
+            .env("CHECKPOINT_DISABLE", "1")
+            .env("TF_CLI_CONFIG_FILE", self.work("no-such-file"))
+            .env("MACHINEPOOL_SANDBOX", self.work("account.json"))
+            .current_dir(self.work("root"))
+            .stdin(Stdio::null())
+            .args(args);
+        command
+    }
+
+    pub(crate) fn run(&self, args: &[&str]) -> Outcome {
+        Outcome::of(&self.command(args).output().unwrap())
+    }
+
+    /// What comes before every operation.
+    pub(crate) fn init(&self) {
+        serde_json::from_str::<Value>(&self.run(&["version", "-json"]).ok()).unwrap();
+        let host = format!("-backend-config=host={}", self.kubernetes.address);
+        self.run(&[
+            "init",
+            "-input=false",
+            "-no-color",
+            "-lock-timeout=300s",
+            "-backend-config=secret_suffix=demo-pool",
+            "-backend-config=namespace=team-a",
+            &host,
+            r#"-backend-config=labels={"captf.io/name"="demo-pool-0","captf.io/kind"="TerraformMachinePool"}"#,
+        ])
+        .ok();
+    }
+
+    fn operation(&self, command: &str, rest: &[&str]) -> Outcome {
+        let mut args = vec![command];
+        args.extend(COMMON);
+        args.extend(rest);
+        self.run(&args)
+    }
+
+    pub(crate) fn apply(&self) -> Outcome {
+        self.init();
+        let verdict: Value =
+            serde_json::from_str(&self.run(&["validate", "-json", "-no-color"]).ok()).unwrap();
+        assert_eq!(verdict["valid"], true, "{verdict}");
+        self.operation("apply", &["-auto-approve", "-var-file=terraform.tfvars.json"])
+    }
+
+    pub(crate) fn refresh(&self) -> Outcome {
+        self.init();
+        self.operation("apply", &["-refresh-only", "-auto-approve", "-var-file=terraform.tfvars.json"])
+    }
+
+    pub(crate) fn destroy(&self) -> Outcome {
+        self.init();
+        self.operation("destroy", &["-auto-approve", "-var-file=terraform.tfvars.json"])
+    }
+
+    /// A plan into `/captf/work/<file>`.
+    pub(crate) fn plan(&self, file: &str, more: &[&str]) -> Outcome {
+        let out = format!("-out={}", self.work(file).display());
+        let mut rest = vec!["-detailed-exitcode", "-var-file=terraform.tfvars.json", &out];
+        rest.extend(more);
+        self.operation("plan", &rest)
+    }
+
+    pub(crate) fn show(&self, file: &str) -> Value {
+        let path = self.work(file).display().to_string();
+        serde_json::from_str(&self.run(&["show", "-json", "-no-color", &path]).ok()).unwrap()
+    }
+
+    pub(crate) fn apply_file(&self, file: &str) -> Outcome {
+        let path = self.work(file).display().to_string();
+        self.operation("apply", &[&path])
+    }
+
+    /// The state in the Secret.
+    pub(crate) fn state(&self) -> Option<Value> {
+        let secret = self.kubernetes.object("secrets", NAMESPACE, SECRET)?;
+        let packed = STANDARD.decode(secret["data"]["tfstate"].as_str().unwrap()).unwrap();
+        let mut text = String::new();
+        flate2::read::GzDecoder::new(packed.as_slice()).read_to_string(&mut text).unwrap();
+        assert!(!text.contains(BOOTSTRAP), "the bootstrap data is in the state");
+        Some(serde_json::from_str(&text).unwrap())
+    }
+
+    /// Puts a state there, as Terraform would.
+    pub(crate) fn put_state(&self, state: &Value) {
+        let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+        std::io::Write::write_all(&mut packer, state.to_string().as_bytes()).unwrap();
+        let packed = STANDARD.encode(packer.finish().unwrap());
+        let secret = json!({
+            "apiVersion": "v1",
+            "kind": "Secret",
+            "metadata": {
+                "labels": {
+                    "tfstate": "true",
+                    "tfstateSecretSuffix": "demo-pool",
+                    "tfstateWorkspace": "default",
+                },
+                "annotations": {"encoding": "gzip"},
+            },
+            "data": {"tfstate": packed},
+        });
+        self.kubernetes.put("secrets", NAMESPACE, SECRET, secret);
+    }
+
+    /// Changes with each write of the Secret.
+    pub(crate) fn version(&self) -> String {
+        let secret = self.kubernetes.object("secrets", NAMESPACE, SECRET).unwrap();
+        secret["metadata"]["resourceVersion"].as_str().unwrap().to_owned()
+    }
+
+    /// Nobody holds the lock, and the Lease is still there.
+    #[track_caller]
+    pub(crate) fn assert_unlocked(&self) {
+        let lease = self.kubernetes.object("leases", NAMESPACE, LEASE).expect("the Lease is kept");
+        let holder = lease["spec"]["holderIdentity"].as_str().unwrap_or_default();
+        assert_eq!(holder, "", "{lease}");
+        assert!(lease["metadata"]["annotations"].get("app.terraform.io/lock-info").is_none(), "{lease}");
+    }
+
+    /// The simulated account.
+    pub(crate) fn account(&self) -> Value {
+        serde_json::from_str(&fs::read_to_string(self.work("account.json")).unwrap()).unwrap()
+    }
+}
+
+impl Outcome {
+    pub(crate) fn of(output: &Output) -> Self {
+        let outcome = Self {
+            code: output.status.code().expect("ended by a signal"),
+            out: String::from_utf8(output.stdout.clone()).unwrap(),
+            err: String::from_utf8(output.stderr.clone()).unwrap(),
+        };
+        assert!(!outcome.out.contains(BOOTSTRAP) && !outcome.err.contains(BOOTSTRAP));
+        outcome
+    }
+
+    /// Exit code 0; the results.
+    #[track_caller]
+    pub(crate) fn ok(self) -> String {
+        assert_eq!(self.code, 0, "{}{}", self.out, self.err);
+        self.out
+    }
+
+    /// Exit code 1 and an error whose line at column 0 holds `part`.
+    #[track_caller]
+    pub(crate) fn fails(self, part: &str) -> Self {
+        assert_eq!(self.code, 1, "{}{}", self.out, self.err);
+        let first = self.err.lines().find(|line| line.starts_with("Error: ")).unwrap_or_default();
+        assert!(first.contains(part), "{part:?} is not in {first:?}: {}", self.err);
+        self
+    }
+}
