@@ -364,3 +364,20 @@ fn an_apply_right_after_another_changes_nothing_though_reads_lag() {
         }
     }
 }
+
+#[test]
+fn a_destroy_sees_through_reads_that_lag() {
+    for (groups, instances) in [(1, 1), (5, 0), (0, 7), (4, 9)] {
+        for case in cases() {
+            let about = format!("{}, {groups} stale reads of groups, {instances} of instances", case.name);
+            let lab = case.begin();
+            let scope = patched(case.then).scope;
+            let begin = lab.fork();
+            lab.edit(|world| world.lag = Lag { groups, instances, ..Lag::default() });
+            lab.destroy(&scope).unwrap_or_else(|failure| panic!("{about}: {:#?}", failure.diagnostics));
+            lab.edit(|world| (world.lag, world.echoes) = (Lag::default(), Echoes::default()));
+            assert_gone(&lab, &begin, &about);
+            assert_eq!(lab.destroy(&scope).unwrap().destroy, 0, "{about}");
+        }
+    }
+}
