@@ -14,17 +14,18 @@ pub(crate) struct Call {
     /// None while there is no answer yet.
     pub(crate) finished: Option<f64>,
     pub(crate) status: Option<u16>,
+    /// The kind of fault it met.
+    pub(crate) fault: Option<String>,
 }
 
-impl Call {
-    pub(crate) fn is_read(&self) -> bool {
-        ["Describe", "Get", "Head", "List"].iter().any(|verb| self.operation.starts_with(verb))
-    }
+/// Whether an operation changes anything.
+pub(crate) fn is_write(operation: &str) -> bool {
+    !["Describe", "Get", "Head", "List"].iter().any(|verb| operation.starts_with(verb))
 }
 
 /// Names of the operations that write, in the order they came.
 pub(crate) fn writes(calls: &[Call]) -> Vec<&str> {
-    calls.iter().filter(|call| !call.is_read()).map(|call| call.operation.as_str()).collect()
+    calls.iter().map(|call| call.operation.as_str()).filter(|operation| is_write(operation)).collect()
 }
 
 /// Names of all operations, sorted: calls side by side come in any order.
@@ -59,6 +60,7 @@ fn depth_counts_what_did_not_overlap() {
         started,
         finished: Some(finished),
         status: Some(200),
+        fault: None,
     };
     assert_eq!(depth(&[]), 0);
     assert_eq!(depth(&[call(0.0, 10.0), call(1.0, 12.0), call(2.0, 9.0)]), 1);

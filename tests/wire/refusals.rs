@@ -196,7 +196,8 @@ async fn an_unknown_zone_or_image_writes_nothing() {
 #[tokio::test]
 async fn forty_additional_tags_fit_and_one_more_is_refused() {
     let Some(mut pool) = Pool::new().await else { return };
-    let tags = |count: u32| (0..count).map(|n| (format!("k{n}"), json!("v"))).collect::<serde_json::Map<_, _>>();
+    let tags =
+        |count: u32| (0..count).map(|n| (format!("k{n}"), json!("v"))).collect::<serde_json::Map<_, _>>();
     pool.set("additional_tags", Value::Object(tags(41)));
     pool.refuses(&["apply", "-auto-approve"], "additional_tags");
     pool.set("additional_tags", Value::Object(tags(40)));

@@ -56,7 +56,10 @@ def launch(group):
     if data.get("ImageId") not in ec2.amis:
         raise LaunchFailed(f"The image id '[{data.get('ImageId')}]' does not exist")
     interface = (data.get("NetworkInterfaces") or [{}])[0]
-    tags = {s["ResourceType"]: {t["Key"]: t["Value"] for t in s.get("Tags", [])} for s in data.get("TagSpecifications", [])}
+    tags = {
+        specification["ResourceType"]: {tag["Key"]: tag["Value"] for tag in specification.get("Tags", [])}
+        for specification in data.get("TagSpecifications", [])
+    }
     tags.setdefault("instance", {}).update({GROUP_TAG: group.name, **group.get_propagated_tags()})
     try:
         reservation = ec2.run_instances(
