@@ -41,9 +41,12 @@ class LaunchFailed(Exception):
     """AWS's words for why an instance did not start."""
 
 
+CODES = {"pending": 0, "running": 16, "shutting-down": 32, "terminated": 48, "stopping": 64, "stopped": 80}
+
+
 def set_machine_state(instance, name):
-    code = {"pending": 0, "running": 16, "shutting-down": 32, "terminated": 48, "stopping": 64, "stopped": 80}[name]
-    instance._state = MachineState(name, code)
+    """EC2's state of an instance; also a word that EC2 does not have yet."""
+    instance._state = MachineState(name, CODES.get(name, 96))
 
 
 def launch(group):
