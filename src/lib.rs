@@ -12,4 +12,5 @@ pub mod contract;
 pub mod engine;
 pub mod error;
 pub mod model;
+pub mod runtime;
 pub mod view;

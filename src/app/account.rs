@@ -2,10 +2,15 @@
 
 use std::{path::Path, rc::Rc};
 
-use super::{furnish, ui::Ui};
+use super::{calls, furnish, ui::Ui};
 use crate::{
+    cli::LogLevel,
     clock::Clock,
-    cloud::{Cloud, sandbox::Sandbox},
+    cloud::{
+        Cloud,
+        sandbox::Sandbox,
+        watched::{News, Watched},
+    },
     contract::request::{Request, Scope},
     error::{Failure, Kind},
     view,
@@ -21,64 +26,37 @@ pub(super) enum Place<'a> {
 }
 
 /// An account and its time.
-pub(super) struct Account {
-    cloud: Box<dyn Cloud>,
+pub(super) struct Account<'a> {
+    cloud: Watched<'a>,
     clock: Rc<dyn Clock>,
 }
 
-impl Account {
+impl<'a> Account<'a> {
     /// Opens the sandbox in `file`, else AWS. Says so on standard error if it is a sandbox.
-    pub(super) async fn open(file: Option<&Path>, place: Place<'_>, ui: &Ui) -> Result<Self, Failure> {
-        match file {
+    /// Calls that take long are told, and all of them at the level asked for.
+    pub(super) async fn open(
+        file: Option<&Path>,
+        place: Place<'_>,
+        ui: &'a Ui,
+        log: Option<LogLevel>,
+    ) -> Result<Self, Failure> {
+        let (cloud, clock) = match file {
             Some(file) => {
                 ui.say(&view::sandbox_notice(&file.display().to_string()));
-                Self::sandbox(file, place)
+                sandbox(file, place)?
             }
-            None => Self::aws(place).await,
-        }
-    }
-
-    fn sandbox(file: &Path, place: Place<'_>) -> Result<Self, Failure> {
-        let summary = || format!("Cannot use the sandbox {}", file.display());
-        let (sandbox, clock) = Sandbox::open_with_own_clock(file, &furnish::seed(place))
-            .map_err(|error| Failure::new(Kind::Local, summary(), error.to_string()))?;
-        if let Some(region) =
-            place.scope().region.as_ref().filter(|region| region.as_str() != sandbox.region())
-        {
-            let detail = format!(
-                "It is an account in {}, and the inputs speak of {region}. Use another file.",
-                sandbox.region()
-            );
-            return Err(Failure::new(Kind::Local, summary(), detail));
-        }
-        if furnish::supply(&mut sandbox.world(), place) {
-            sandbox.edit(|world| furnish::supply(world, place));
-        }
-        Ok(Self { cloud: Box::new(sandbox), clock })
-    }
-
-    #[cfg(feature = "aws")]
-    async fn aws(place: Place<'_>) -> Result<Self, Failure> {
-        let region = place.scope().region.as_ref().map(crate::contract::ids::Region::as_str);
-        let aws = crate::cloud::aws::Aws::connect(region)
-            .await
-            .map_err(|error| Failure::new(Kind::Aws, "Cannot use AWS", error.message))?;
-        Ok(Self { cloud: Box::new(aws), clock: Rc::new(crate::clock::SystemClock) })
-    }
-
-    #[cfg(not(feature = "aws"))]
-    #[expect(clippy::unused_async, reason = "its twin with AWS awaits")]
-    async fn aws(_: Place<'_>) -> Result<Self, Failure> {
-        Err(Failure::new(
-            Kind::Usage,
-            "This build knows no AWS",
-            "It was built without the feature \"aws\". Build it with cargo build --release (the feature is on by \
-             default), or give --sandbox FILE to work in a simulated account.",
-        ))
+            None => aws(place).await?,
+        };
+        let tell = move |news: News<'_>| {
+            if let Some(line) = calls::line(&news, log) {
+                ui.say(&line);
+            }
+        };
+        Ok(Self { cloud: Watched::new(cloud, tell), clock })
     }
 
     pub(super) fn cloud(&self) -> &dyn Cloud {
-        self.cloud.as_ref()
+        &self.cloud
     }
 
     pub(super) fn clock(&self) -> &dyn Clock {
@@ -89,6 +67,46 @@ impl Account {
     pub(super) fn region(&self) -> &str {
         self.cloud.region()
     }
+}
+
+/// A back end and the clock that belongs to it.
+type BackEnd = (Box<dyn Cloud>, Rc<dyn Clock>);
+
+fn sandbox(file: &Path, place: Place<'_>) -> Result<BackEnd, Failure> {
+    let summary = || format!("Cannot use the sandbox {}", file.display());
+    let (sandbox, clock) = Sandbox::open_with_own_clock(file, &furnish::seed(place))
+        .map_err(|error| Failure::new(Kind::Local, summary(), error.to_string()))?;
+    if let Some(region) = place.scope().region.as_ref().filter(|region| region.as_str() != sandbox.region()) {
+        let detail = format!(
+            "It is an account in {}, and the inputs speak of {region}. Use another file.",
+            sandbox.region()
+        );
+        return Err(Failure::new(Kind::Local, summary(), detail));
+    }
+    if furnish::supply(&mut sandbox.world(), place) {
+        sandbox.edit(|world| furnish::supply(world, place));
+    }
+    Ok((Box::new(sandbox), clock))
+}
+
+#[cfg(feature = "aws")]
+async fn aws(place: Place<'_>) -> Result<BackEnd, Failure> {
+    let region = place.scope().region.as_ref().map(crate::contract::ids::Region::as_str);
+    let aws = crate::cloud::aws::Aws::connect(region)
+        .await
+        .map_err(|error| Failure::new(Kind::Aws, "Cannot use AWS", error.message))?;
+    Ok((Box::new(aws), Rc::new(crate::clock::SystemClock)))
+}
+
+#[cfg(not(feature = "aws"))]
+#[expect(clippy::unused_async, reason = "its twin with AWS awaits")]
+async fn aws(_: Place<'_>) -> Result<BackEnd, Failure> {
+    Err(Failure::new(
+        Kind::Usage,
+        "This build knows no AWS",
+        "It was built without the feature \"aws\". Build it with cargo build --release (the feature is on by \
+             default), or give --sandbox FILE to work in a simulated account.",
+    ))
 }
 
 impl Place<'_> {

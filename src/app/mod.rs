@@ -2,6 +2,7 @@
 
 mod account;
 mod ask;
+mod calls;
 mod console;
 mod furnish;
 mod inspect;
@@ -25,7 +26,7 @@ pub fn run(ui: &Ui, cli: &Cli) -> anyhow::Result<u8> {
         std::env::set_current_dir(directory)
             .with_context(|| format!("Cannot work in the directory {}", directory.display()))?;
     }
-    let session = Session { ui, sandbox: cli.global.sandbox() };
+    let session = Session { ui, sandbox: cli.global.sandbox(), log: cli.global.log };
     match &cli.command {
         Command::Validate(args) => offline::validate(ui, args),
         Command::Schema(args) => offline::schema(ui, args),

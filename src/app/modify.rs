@@ -8,9 +8,9 @@ use super::{
 };
 use crate::{
     cli::{ApplyArgs, DestroyArgs},
-    contract::request::Scope,
-    engine,
-    error::Failure,
+    contract::request::{Request, Scope},
+    engine::{self, Planned},
+    error::{Failure, Kind},
     model::plan::{Counts, Plan},
     view::{self, Purpose, Subject},
 };
@@ -20,12 +20,15 @@ pub(super) fn apply(session: &Session<'_>, args: &ApplyArgs) -> anyhow::Result<u
     let approval = Approval::new(args.auto_approve, &args.terraform, session.ui)?;
     let request = load::request(&args.inputs)?;
     session.online(Place::Request(&request), async |run| {
-        let planned = run.plan(&request).await?;
+        let mut planned = run.plan(&request).await?;
         approve(run, approval, &planned.plan, &request.scope, Purpose::Apply).await?;
+        if approval == Approval::Asked && !planned.plan.is_empty() {
+            planned = as_approved(run, &request, &planned.plan).await?;
+        }
         let context = run.context(args.timeout);
         let mut applied = engine::apply(&context, &request, &planned).await?;
         if args.wait {
-            engine::await_roll(&context, &request.scope)
+            engine::await_roll(&context, &request.scope, applied.refresh.as_deref())
                 .await
                 .map_err(|failure| after_changes(failure, applied.counts))?;
             applied.outputs = run.reading(engine::outputs(run.account.cloud(), &request.scope)).await?;
@@ -48,6 +51,21 @@ pub(super) fn destroy(session: &Session<'_>, args: &DestroyArgs) -> anyhow::Resu
     })
 }
 
+/// The plan anew: a question can stand for hours, and only what was shown may be done.
+async fn as_approved(run: &Run<'_>, request: &Request, approved: &Plan) -> anyhow::Result<Planned> {
+    let fresh = run.plan(request).await?;
+    if fresh.plan.changes == approved.changes {
+        return Ok(fresh);
+    }
+    Err(Failure::new(
+        Kind::Refused,
+        "The pool has changed since the plan was shown",
+        "What was approved is no longer what apply would do. Nothing was changed. Run the command again to see \
+         what it would do now.",
+    )
+    .into())
+}
+
 /// A wait that failed says what was done before it.
 fn after_changes(mut failure: Failure, counts: Counts) -> Failure {
     let done = format!(
@@ -55,10 +73,7 @@ fn after_changes(mut failure: Failure, counts: Counts) -> Failure {
         counts.add, counts.change, counts.destroy
     );
     if let Some(last) = failure.diagnostics.last_mut() {
-        if !last.detail.is_empty() {
-            last.detail.push_str("\n\n");
-        }
-        last.detail.push_str(&done);
+        last.add(&done);
     }
     failure
 }

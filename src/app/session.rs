@@ -11,6 +11,7 @@ use super::{
 use anyhow::Context as _;
 
 use crate::{
+    cli::LogLevel,
     contract::request::Request,
     engine::{
         self, Planned,
@@ -24,12 +25,14 @@ pub(super) struct Session<'a> {
     pub(super) ui: &'a Ui,
     /// The sandbox's file, if there is one.
     pub(super) sandbox: Option<PathBuf>,
+    /// How much is told of calls.
+    pub(super) log: Option<LogLevel>,
 }
 
 /// A command that is under way.
 pub(super) struct Run<'a> {
     pub(super) ui: &'a Ui,
-    pub(super) account: Account,
+    pub(super) account: Account<'a>,
     pub(super) interrupt: Interrupt,
     console: Console<'a>,
 }
@@ -50,7 +53,7 @@ impl Session<'_> {
             let signals = Signals::new().context("Cannot listen for signals")?;
             let (interrupter, interrupt) = Interrupt::new();
             let command = async {
-                let opening = Account::open(self.sandbox.as_deref(), place, self.ui);
+                let opening = Account::open(self.sandbox.as_deref(), place, self.ui, self.log);
                 let account = unless_interrupted(&interrupt, opening).await?;
                 let run = Run {
                     ui: self.ui,

@@ -55,6 +55,27 @@ pub struct GlobalArgs {
     /// No colour, also on a terminal; NO_COLOR in the environment does the same.
     #[arg(long, global = true)]
     pub no_color: bool,
+    /// Trace every AWS call on standard error: operation, time, outcome.
+    #[arg(
+        long,
+        global = true,
+        value_enum,
+        value_name = "LEVEL",
+        env = "MACHINEPOOL_LOG",
+        hide_env_values = true
+    )]
+    pub log: Option<LogLevel>,
+}
+
+/// How much is told of calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum LogLevel {
+    /// Only what is always told: calls that go without an answer for a while.
+    Warn,
+    /// Failed calls as well.
+    Info,
+    /// Every call.
+    Debug,
 }
 
 impl Cli {

@@ -48,7 +48,6 @@ impl ErrorKind {
             | "UnauthorizedAccess"
             | "NotAuthorized"
             | "AuthFailure.ServiceLinkedRoleCreationNotPermitted"
-            | "ServiceLinkedRoleFailure"
             | "AllAccessDisabled"
             | "Forbidden" => Self::AccessDenied,
             "InstanceRefreshInProgress" | "InstanceRefreshInProgressFault" => Self::RefreshInProgress,
@@ -95,7 +94,9 @@ impl ErrorKind {
             | "PriorRequestNotComplete"
             | "SlowDown"
             | "TooManyRequestsException" => Self::Throttled,
-            "InternalFailure"
+            // The role is being made, or is not usable yet.
+            "ServiceLinkedRoleFailure"
+            | "InternalFailure"
             | "InternalError"
             | "ServiceUnavailable"
             | "ServiceUnavailableException"

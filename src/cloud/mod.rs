@@ -14,6 +14,7 @@ pub mod error;
 pub mod operations;
 pub mod recorded;
 pub mod sandbox;
+pub mod watched;
 
 pub use crate::model::image::ImageQuery;
 pub use error::{CloudError, ErrorKind};

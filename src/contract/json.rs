@@ -52,14 +52,19 @@ pub struct JsonError {
 }
 
 impl Json {
+    /// Reads one JSON text of at most [`MAX_BYTES`]; the rest as [`Json::parse_within`].
+    pub fn parse(bytes: &[u8]) -> Result<Self, JsonError> {
+        Self::parse_within(bytes, MAX_BYTES)
+    }
+
     /// Reads one JSON text.
     ///
-    /// Refused are texts over [`MAX_BYTES`], with a byte order mark, not in UTF-8, empty, truncated,
+    /// Refused are texts over `max_bytes`, with a byte order mark, not in UTF-8, empty, truncated,
     /// malformed, followed by anything but white space, nested deeper than [`MAX_DEPTH`], or with a key
     /// twice in one object. Takes time linear in the length.
-    pub fn parse(bytes: &[u8]) -> Result<Self, JsonError> {
-        if bytes.len() > MAX_BYTES {
-            return Err(JsonError::whole(format!("is larger than {} MiB", MAX_BYTES / 1024 / 1024)));
+    pub fn parse_within(bytes: &[u8], max_bytes: usize) -> Result<Self, JsonError> {
+        if bytes.len() > max_bytes {
+            return Err(JsonError::whole(format!("is larger than {} MiB", max_bytes / 1024 / 1024)));
         }
         if bytes.starts_with(&[0xef, 0xbb, 0xbf]) {
             return Err(JsonError::whole("begins with a byte order mark; save it as UTF-8 without one"));

@@ -31,6 +31,14 @@ impl Diagnostic {
         Self { severity: Severity::Error, summary: summary.into(), detail: detail.into() }
     }
 
+    /// Adds a paragraph to the detail.
+    pub fn add(&mut self, paragraph: &str) {
+        if !self.detail.is_empty() {
+            self.detail.push_str("\n\n");
+        }
+        self.detail.push_str(paragraph);
+    }
+
     /// A warning.
     pub fn warning(summary: impl Into<String>, detail: impl Into<String>) -> Self {
         Self { severity: Severity::Warning, summary: summary.into(), detail: detail.into() }

@@ -24,7 +24,8 @@ pub struct Scope {
     pub namespace: String,
     /// `machinepool_name`.
     pub name: String,
-    /// Those of [`IDENTITY_TAGS`] that the inputs give, at least namespace and name.
+    /// Those of [`IDENTITY_TAGS`] that the inputs give, at least namespace and kind; all four in a
+    /// [`Request`].
     pub identity: Tags,
     /// The cluster's region, if the exports give a valid one.
     pub region: Option<Region>,

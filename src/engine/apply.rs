@@ -2,7 +2,7 @@
 
 use std::{cell::RefCell, ops::ControlFlow, time::Duration};
 
-use futures_util::future::join_all;
+use futures_util::{future::join_all, join};
 
 use super::{
     Planned,
@@ -20,10 +20,11 @@ use crate::{
     error::{Failure, Kind},
     model::{
         names::Names,
-        observed::{Group, Instance},
+        observed::{Group, Instance, Refresh},
+        outputs,
         plan::{Counts, Plan, Step, Task},
         resources::Write,
-        roll,
+        roll, target,
     },
 };
 
@@ -34,11 +35,13 @@ pub struct Applied {
     pub counts: Counts,
     /// The outputs afterwards.
     pub outputs: Outputs,
+    /// The instance refresh that was started, if any.
+    pub refresh: Option<String>,
 }
 
 /// Carries out a plan, then reads the outputs (anew only if the group was touched).
 pub async fn apply(ctx: &Context<'_>, request: &Request, planned: &Planned) -> Result<Applied, Failure> {
-    walk(ctx, planned).await?;
+    let refresh = walk(ctx, planned).await?;
     let outputs = if touches_group(&planned.plan) {
         let (group, instances) = reread(ctx, &planned.desired.names.group).await?;
         if creates_group(&planned.plan) {
@@ -51,7 +54,7 @@ pub async fn apply(ctx: &Context<'_>, request: &Request, planned: &Planned) -> R
         let observed = &planned.observed;
         observe::outputs_of(ctx.cloud, &request.scope, observed.group.as_ref(), &observed.instances).await?
     };
-    Ok(Applied { counts: planned.plan.counts(), outputs })
+    Ok(Applied { counts: planned.plan.counts(), outputs, refresh })
 }
 
 /// A group that this very run made or changed is there: a reading without it lags.
@@ -75,139 +78,185 @@ fn steps(plan: &Plan) -> impl Iterator<Item = &Step> {
 
 fn touches_group(plan: &Plan) -> bool {
     steps(plan).any(|step| match &step.task {
-        Task::EndRefresh { .. } | Task::AwaitGroupGone { .. } => true,
+        Task::EndRefresh { .. } | Task::Supersede { .. } | Task::AwaitGroupGone { .. } => true,
         Task::Write(write) => {
             matches!(write, Write::CreateGroup(_) | Write::UpdateGroup(_) | Write::StartRefresh { .. })
         }
-        Task::PruneVersions { .. } => false,
+        Task::PruneVersions { .. } | Task::RemoveObject { .. } => false,
     })
 }
 
-/// What became of the steps so far.
-#[derive(Debug, Default)]
-struct Ledger {
-    done: Vec<String>,
-    failed: Vec<(String, Failure)>,
+/// What became of the steps so far. What is in neither list was not begun.
+#[derive(Default)]
+struct Ledger<'a> {
+    done: Vec<&'a Step>,
+    failed: Vec<(&'a Step, Failure)>,
+    interrupted: Option<Failure>,
 }
 
-async fn walk(ctx: &Context<'_>, planned: &Planned) -> Result<(), Failure> {
-    let performer = Performer::new(ctx, &planned.desired.identity);
+/// Walks all stages; the instance refresh that was started, if any.
+async fn walk(ctx: &Context<'_>, planned: &Planned) -> Result<Option<String>, Failure> {
+    let performer = Performer::new(ctx, &planned.desired.identity, planned.desired.key.hash());
     let ledger = RefCell::new(Ledger::default());
     for stage in &planned.plan.stages {
         join_all(stage.iter().map(|chain| walk_chain(ctx, &performer, chain, &ledger))).await;
-        if !ledger.borrow().failed.is_empty() {
+        let stops = !ledger.borrow().failed.is_empty() || ledger.borrow().interrupted.is_some();
+        if stops {
             return Err(partial(&planned.plan, ledger.into_inner()));
         }
     }
-    Ok(())
+    Ok(performer.started())
 }
 
-async fn walk_chain(ctx: &Context<'_>, performer: &Performer<'_>, chain: &[Step], ledger: &RefCell<Ledger>) {
+async fn walk_chain<'a>(
+    ctx: &Context<'_>,
+    performer: &Performer<'_>,
+    chain: &'a [Step],
+    ledger: &RefCell<Ledger<'a>>,
+) {
     for step in chain {
-        let what = describe::task(&step.task);
-        let outcome = match wait::check_interrupt(ctx) {
-            Ok(()) => walk_step(ctx, performer, step, &what).await,
-            interrupted => interrupted,
-        };
-        match outcome {
-            Ok(()) => ledger.borrow_mut().done.push(what),
+        if let Err(interrupted) = wait::check_interrupt(ctx) {
+            ledger.borrow_mut().interrupted.get_or_insert(interrupted);
+            return;
+        }
+        match walk_step(ctx, performer, step).await {
+            Ok(()) => ledger.borrow_mut().done.push(step),
             Err(failure) if step.optional && failure.kind != Kind::Interrupted => {
+                let what = describe::task(&step.task);
                 ctx.progress.tell(Event::Warning(perform::as_warning(&what, &failure)));
+                ledger.borrow_mut().done.push(step);
                 return;
             }
             Err(failure) => {
-                ledger.borrow_mut().failed.push((what, failure));
+                ledger.borrow_mut().failed.push((step, failure));
                 return;
             }
         }
     }
 }
 
-async fn walk_step(
-    ctx: &Context<'_>,
-    performer: &Performer<'_>,
-    step: &Step,
-    what: &str,
-) -> Result<(), Failure> {
+async fn walk_step(ctx: &Context<'_>, performer: &Performer<'_>, step: &Step) -> Result<(), Failure> {
+    let what = describe::task(&step.task);
     let begin = ctx.clock.now();
     let address = step.address;
-    ctx.progress.tell(Event::Started { address, what: what.to_owned() });
+    ctx.progress.tell(Event::Started { address, what: what.clone() });
     performer.task(&step.task).await?;
     let took = ctx.clock.now().since(begin);
-    ctx.progress.tell(Event::Done { address, what: what.to_owned(), took });
+    ctx.progress.tell(Event::Done { address, what, took });
     Ok(())
 }
 
 /// All that failed, and what was done and what was not.
-fn partial(plan: &Plan, ledger: Ledger) -> Failure {
-    let touched: Vec<&String> =
-        ledger.done.iter().chain(ledger.failed.iter().map(|(what, _)| what)).collect();
-    let not_started: Vec<String> = plan
-        .stages
-        .iter()
-        .flatten()
-        .flatten()
-        .map(|step| describe::task(&step.task))
-        .filter(|what| !touched.contains(&what))
-        .collect();
-    let list = |items: &[String]| if items.is_empty() { "nothing".to_owned() } else { items.join(", ") };
+fn partial(plan: &Plan, ledger: Ledger<'_>) -> Failure {
+    let begun = |step: &Step| {
+        let mut all = ledger.done.iter().copied().chain(ledger.failed.iter().map(|(step, _)| *step));
+        all.any(|known| std::ptr::eq(known, step))
+    };
     let summary = format!(
         "Done before: {}.\nNot begun: {}.\nRun the command again to go on from here.",
-        list(&ledger.done),
-        list(&not_started)
+        list(ledger.done.iter().copied()),
+        list(steps(plan).filter(|step| !begun(step)))
     );
-    let interrupted = ledger.failed.iter().any(|(_, f)| f.kind == Kind::Interrupted);
+    let interrupted =
+        ledger.interrupted.is_some() || ledger.failed.iter().any(|(_, f)| f.kind == Kind::Interrupted);
     let kind = match ledger.failed.first() {
         _ if interrupted => Kind::Interrupted,
-        _ if !ledger.done.is_empty() => Kind::Partial,
-        Some((_, failure)) => failure.kind,
-        None => Kind::Partial,
+        Some((_, failure)) if ledger.done.is_empty() => failure.kind,
+        _ => Kind::Partial,
     };
+    let failures = ledger.failed.into_iter().map(|(_, failure)| failure).chain(ledger.interrupted);
     let mut diagnostics: Vec<Diagnostic> = Vec::new();
-    for (_, failure) in ledger.failed {
-        for diagnostic in failure.diagnostics {
-            if !diagnostics.contains(&diagnostic) {
-                diagnostics.push(diagnostic);
-            }
+    for diagnostic in failures.flat_map(|failure| failure.diagnostics) {
+        if !diagnostics.contains(&diagnostic) {
+            diagnostics.push(diagnostic);
         }
     }
     if let Some(last) = diagnostics.last_mut() {
-        if !last.detail.is_empty() {
-            last.detail.push_str("\n\n");
-        }
-        last.detail.push_str(&summary);
+        last.add(&summary);
     }
     Failure { kind, diagnostics }
 }
 
-/// Waits until no instance refresh of the group is active; a failed or stopped one is an error.
-pub async fn await_roll(ctx: &Context<'_>, scope: &Scope) -> Result<(), Failure> {
+fn list<'a>(steps: impl Iterator<Item = &'a Step>) -> String {
+    let words: Vec<String> = steps.map(|step| describe::task(&step.task)).collect();
+    if words.is_empty() { "nothing".to_owned() } else { words.join(", ") }
+}
+
+/// Waits until the roll is over: the refresh that an apply started, else the one that is under way for
+/// the group's template. A failed or stopped one is an error, with AWS's words about launches.
+pub async fn await_roll(ctx: &Context<'_>, scope: &Scope, started: Option<&str>) -> Result<(), Failure> {
     let group = Names::of(scope).group;
+    let outcome = match last_refresh(ctx, &group, started).await {
+        Ok(Some(refresh)) if refresh.status != "Successful" => Err(unsuccessful(refresh)),
+        Ok(_) => Ok(()),
+        Err(failure) => Err(failure),
+    };
+    let Err(mut failure) = outcome else { return Ok(()) };
+    if failure.kind != Kind::Interrupted
+        && let Ok(activities) = ctx.cloud.activities(&group).await
+        && let Some(words) = outputs::launch_failure(&activities)
+        && let Some(last) = failure.diagnostics.last_mut()
+    {
+        last.add(&format!("AWS cannot launch instances: {words}"));
+    }
+    Err(failure)
+}
+
+/// The refresh to be judged, once it has come to an end; none if members run what they should.
+async fn last_refresh(
+    ctx: &Context<'_>,
+    group: &str,
+    started: Option<&str>,
+) -> Result<Option<Refresh>, Failure> {
     let limit = ctx.deadline.since(ctx.clock.now());
-    let last = wait::until(ctx, limit, async || {
-        let refreshes = ctx.cloud.refreshes(&group).await?;
-        Ok(match roll::active(&refreshes) {
-            None => ControlFlow::Break(refreshes.into_iter().next()),
-            Some(active) => ControlFlow::Continue(format!(
-                "instance refresh {} is {}, {} % done, {} instances left",
-                active.id,
-                active.status,
-                active.percentage.unwrap_or(0),
-                active.remaining.map_or_else(|| "?".to_owned(), |n| n.to_string()),
-            )),
+    wait::until(ctx, limit, async || {
+        let (found, refreshes) = join!(ctx.cloud.group(group), ctx.cloud.refreshes(group));
+        let (found, refreshes) = (found?, refreshes?);
+        let refresh = match (started, &found) {
+            (Some(id), _) => refreshes.iter().find(|r| r.id == id),
+            (None, Some(found)) => newest_of_template(found, &refreshes),
+            (None, None) => None,
+        };
+        Ok(match (refresh, started) {
+            (Some(refresh), _) if !roll::is_final(&refresh.status) => {
+                ControlFlow::Continue(progress(refresh))
+            }
+            (None, Some(id)) => ControlFlow::Continue(format!("AWS does not show instance refresh {id} yet")),
+            (refresh, _) => ControlFlow::Break(refresh.cloned()),
         })
     })
-    .await?;
-    match last {
-        Some(refresh) if refresh.status != "Successful" => Err(Failure::new(
-            Kind::Aws,
-            format!("Instance refresh {} is {}", refresh.id, refresh.status),
-            format!(
-                "AWS says: {}. The next apply starts a failed one again; one that was cancelled or rolled \
-                 back is left alone.",
-                refresh.reason.unwrap_or_else(|| "no reason given".to_owned())
-            ),
-        )),
-        _ => Ok(()),
-    }
+    .await
+}
+
+/// The newest refresh that belongs to the group's template; a final one only while some member runs
+/// another template.
+fn newest_of_template<'a>(group: &Group, refreshes: &'a [Refresh]) -> Option<&'a Refresh> {
+    let mark = roll::mark(group)?;
+    let newest = roll::belonging(Some(&mark), &mark.hash, None, refreshes).first().copied()?;
+    let name = target::current_use(group).map(|used| used.name.as_str()).unwrap_or_default();
+    let rolls = !roll::is_final(&newest.status) || roll::outdated(group, name).next().is_some();
+    rolls.then_some(newest)
+}
+
+fn progress(refresh: &Refresh) -> String {
+    format!(
+        "instance refresh {} is {}, {} % done, {} left to replace",
+        refresh.id,
+        refresh.status,
+        refresh.percentage.unwrap_or(0),
+        refresh.remaining.map_or_else(|| "?".to_owned(), |n| n.to_string()),
+    )
+}
+
+fn unsuccessful(refresh: Refresh) -> Failure {
+    let next = match refresh.status.as_str() {
+        "Failed" => "The next apply starts it again, up to three times for one template version.",
+        _ => "It is left so: to go on, start an instance refresh by hand.",
+    };
+    let reason = refresh.reason.unwrap_or_else(|| "no reason given".to_owned());
+    Failure::new(
+        Kind::Aws,
+        format!("Instance refresh {} is {}", refresh.id, refresh.status),
+        format!("AWS says: {reason}. {next}"),
+    )
 }

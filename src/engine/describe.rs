@@ -6,8 +6,11 @@ use crate::model::{plan::Task, resources::Write};
 pub(super) fn task(task: &Task) -> String {
     match task {
         Task::Write(write) => self::write(write),
-        Task::EndRefresh { group } => format!("ending the instance refresh of {group}"),
+        Task::EndRefresh { group } | Task::Supersede { group, .. } => {
+            format!("ending the instance refresh of {group}")
+        }
         Task::AwaitGroupGone { group } => format!("waiting until Auto Scaling group {group} is gone"),
+        Task::RemoveObject { bucket, key } => format!("deleting s3://{bucket}/{key}, left behind"),
         Task::PruneVersions { template_id, .. } => format!("pruning old versions of {template_id}"),
     }
 }

@@ -1,4 +1,5 @@
-//! Observing, walking plans, waiting: all that happens over time. Nothing here decides what to do.
+//! Observing, walking plans, waiting: all that happens over time. What to do is decided in the model;
+//! here is decided only how to answer what AWS says to a single call.
 
 pub mod apply;
 pub mod context;
@@ -7,6 +8,7 @@ pub mod destroy;
 mod explain;
 pub mod observe;
 mod perform;
+pub mod teardown;
 mod wait;
 
 use crate::{
@@ -25,7 +27,8 @@ use crate::{
 };
 
 pub use apply::{Applied, apply, await_roll};
-pub use destroy::{Teardown, destroy, plan_destroy};
+pub use destroy::destroy;
+pub use teardown::{Teardown, plan_destroy};
 
 /// A plan, and what it was made from.
 #[derive(Clone, Debug, PartialEq)]

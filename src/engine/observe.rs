@@ -94,27 +94,38 @@ async fn other_templates(
         .templates
         .iter()
         .filter(|t| used.as_ref() == Some(&t.id) || t.name == wanted || records::holds_key(&t.tags, key))
-        .filter(|t| !observed.versions.iter().any(|v| v.template_id == t.id))
+        .filter(|t| !shows_latest(&observed.versions, t))
         .collect();
     let mut read: Vec<TemplateVersion> = Vec::new();
     for template in unread {
         read.extend(versions_of(cloud, template).await?);
     }
+    observed.versions.retain(|v| !read.iter().any(|r| r.template_id == v.template_id));
     observed.versions.extend(read);
     Ok(())
 }
 
-async fn versions_of(cloud: &dyn Cloud, template: &Template) -> Result<Vec<TemplateVersion>, Failure> {
-    let versions = cloud.versions(&VersionQuery::CurrentById(template.id.clone())).await?;
-    if versions.is_empty() {
-        return Err(Failure::new(
-            Kind::Aws,
-            format!("AWS does not show the versions of launch template {} yet", template.name),
-            "It was made a moment ago. Run the command again.",
-        ));
-    }
-    Ok(versions)
+/// Whether the newest version that a template is known to have was read.
+fn shows_latest(versions: &[TemplateVersion], template: &Template) -> bool {
+    versions.iter().any(|v| v.template_id == template.id && v.number >= template.latest_version)
 }
+
+async fn versions_of(cloud: &dyn Cloud, template: &Template) -> Result<Vec<TemplateVersion>, Failure> {
+    for _ in 0..READS_OF_A_LAGGING_VERSION {
+        let versions = cloud.versions(&VersionQuery::CurrentById(template.id.clone())).await?;
+        if shows_latest(&versions, template) {
+            return Ok(versions);
+        }
+    }
+    Err(Failure::new(
+        Kind::Aws,
+        format!("AWS does not show the versions of launch template {} yet", template.name),
+        "The latest was made a moment ago. Run the command again.",
+    ))
+}
+
+/// A version made a moment ago may not be readable yet: a plan from an older one would make it twice.
+const READS_OF_A_LAGGING_VERSION: usize = 5;
 
 /// The two reads that outputs need.
 pub(super) async fn membership(

@@ -3,19 +3,24 @@
 
 use std::{cell::RefCell, collections::BTreeMap, ops::ControlFlow, time::Duration};
 
-use super::{context::Context, explain::diagnostic, wait};
+use super::{
+    context::{Context, Event},
+    explain::diagnostic,
+    wait,
+};
 use crate::{
     cloud::{CloudError, ErrorKind, TemplateQuery, VersionQuery},
     contract::request::Tags,
     error::{Failure, Kind},
     model::{
         diff,
-        observed::Template,
+        observed::{Group, Object, Refresh, Template, TemplateVersion},
         ownership::{self, Resource},
         plan::Task,
         planner,
+        records::{self, RollMark},
         resources::{Answer, CreateGroup, TemplateData, TemplateRef, UpdateGroup, Write},
-        roll,
+        roll, target,
     },
 };
 
@@ -30,6 +35,10 @@ const VERSIONS_PER_CALL: usize = 200;
 pub(super) struct Performer<'a> {
     ctx: &'a Context<'a>,
     identity: &'a Tags,
+    /// Hash of the wanted roll key; empty where nothing is going to roll.
+    hash: String,
+    /// The instance refresh that this run started, or found to be its own.
+    refresh: RefCell<Option<String>>,
     /// Template name -> id, of those made in this run.
     made: RefCell<BTreeMap<String, String>>,
     /// Template id -> version made in this run.
@@ -37,8 +46,20 @@ pub(super) struct Performer<'a> {
 }
 
 impl<'a> Performer<'a> {
-    pub(super) fn new(ctx: &'a Context<'a>, identity: &'a Tags) -> Self {
-        Self { ctx, identity, made: RefCell::default(), versions: RefCell::default() }
+    pub(super) fn new(ctx: &'a Context<'a>, identity: &'a Tags, hash: String) -> Self {
+        Self {
+            ctx,
+            identity,
+            hash,
+            refresh: RefCell::default(),
+            made: RefCell::default(),
+            versions: RefCell::default(),
+        }
+    }
+
+    /// The instance refresh that this run started, if any.
+    pub(super) fn started(&self) -> Option<String> {
+        self.refresh.borrow().clone()
     }
 
     /// Carries out a task to its end.
@@ -46,6 +67,8 @@ impl<'a> Performer<'a> {
         match task {
             Task::Write(write) => self.write(write).await,
             Task::EndRefresh { group } => self.end_refresh(group).await,
+            Task::Supersede { group, template, .. } => self.supersede(group, template).await,
+            Task::RemoveObject { bucket, key } => self.remove_object(bucket, key).await,
             Task::AwaitGroupGone { group } => self.await_group_gone(group).await,
             Task::PruneVersions { template_id, keep } => {
                 let versions = self.ctx.cloud.versions(&VersionQuery::All(template_id.clone())).await?;
@@ -62,8 +85,8 @@ impl<'a> Performer<'a> {
 
     async fn write(&self, write: &Write) -> Result<(), Failure> {
         match write {
-            Write::CreateTemplate { name, data, description, .. } => {
-                self.create_template(write, name, description, data).await
+            Write::CreateTemplate { name, data, description, tags } => {
+                self.create_template(write, name, description, data, tags).await
             }
             Write::CreateTemplateVersion { template_id, .. } => {
                 let answer = self.send(write).await?;
@@ -82,7 +105,8 @@ impl<'a> Performer<'a> {
         }
     }
 
-    /// One call. Deleting what is gone already is success.
+    /// One call, repeated while something else is going on with the resource. Deleting what is gone
+    /// already is success.
     async fn send(&self, write: &Write) -> Result<Answer, Failure> {
         let deletes = matches!(
             write,
@@ -93,8 +117,8 @@ impl<'a> Performer<'a> {
                 | Write::DeleteScheduledAction { .. }
                 | Write::DeleteWarmPool { .. }
         );
-        match self.ctx.cloud.perform(write).await {
-            Err(error) if deletes && error.kind == ErrorKind::NotFound => Ok(Answer::Done),
+        match self.patiently(write).await? {
+            Err(error) if deletes && is_gone(&error) => Ok(Answer::Done),
             answer => Ok(answer?),
         }
     }
@@ -113,6 +137,7 @@ impl<'a> Performer<'a> {
         name: &str,
         description: &str,
         data: &TemplateData,
+        tags: &Tags,
     ) -> Result<(), Failure> {
         let error = match self.ctx.cloud.perform(write).await {
             Ok(Answer::Template { id }) => {
@@ -126,19 +151,25 @@ impl<'a> Performer<'a> {
         let template = self.await_template(name, &error).await?;
         let resource = Resource::Template { id: &template.id, name };
         ownership::check(resource, self.identity, &template.tags).map_err(refused)?;
-        let versions = self.ctx.cloud.versions(&VersionQuery::CurrentById(template.id.clone())).await?;
-        let latest = versions.iter().max_by_key(|v| v.number);
-        if latest.is_none_or(|v| !diff::template_data(Some(&v.data), data).is_empty()) {
+        let template_id = &template.id;
+        self.send(&Write::TagTemplate { template_id: template_id.clone(), tags: tags.clone() }).await?;
+        let latest = self.await_latest(&template).await?;
+        let version = if diff::template_data(Some(&latest.data), data).is_empty() {
+            latest.number
+        } else {
             let new = Write::CreateTemplateVersion {
-                template_id: template.id.clone(),
+                template_id: template_id.clone(),
                 description: description.to_owned(),
                 data: Box::new(data.clone()),
             };
-            if let Answer::Version(number) = self.send(&new).await? {
-                let version = Some(number);
-                let default = Write::SetDefaultVersion { template_id: template.id.clone(), version };
-                self.send(&default).await?;
+            match self.send(&new).await? {
+                Answer::Version(number) => number,
+                _ => latest.number,
             }
+        };
+        if version != template.default_version {
+            let version = Some(version);
+            self.send(&Write::SetDefaultVersion { template_id: template_id.clone(), version }).await?;
         }
         self.made.borrow_mut().insert(name.to_owned(), template.id);
         Ok(())
@@ -152,6 +183,22 @@ impl<'a> Performer<'a> {
             Ok(match found.into_iter().find(|t| t.name == name) {
                 Some(template) => ControlFlow::Break(template),
                 None => ControlFlow::Continue(format!("{}, and AWS does not list it yet", error.message)),
+            })
+        })
+        .await
+    }
+
+    /// The latest version of a template, once AWS shows it.
+    async fn await_latest(&self, template: &Template) -> Result<TemplateVersion, Failure> {
+        let query = VersionQuery::CurrentById(template.id.clone());
+        wait::until(self.ctx, PROPAGATION, async || {
+            let versions = self.ctx.cloud.versions(&query).await?;
+            let latest = versions.into_iter().max_by_key(|v| v.number);
+            Ok(match latest.filter(|v| v.number >= template.latest_version) {
+                Some(version) => ControlFlow::Break(version),
+                None => {
+                    ControlFlow::Continue(format!("AWS does not show the versions of {} yet", template.name))
+                }
             })
         })
         .await
@@ -172,7 +219,7 @@ impl<'a> Performer<'a> {
     /// A group of this name can be there already; if it is the pool's it is brought to what was wanted.
     async fn create_group(&self, group: &CreateGroup) -> Result<(), Failure> {
         let group = CreateGroup { template: self.resolve(&group.template), ..group.clone() };
-        let error = match self.patiently(&Write::CreateGroup(group.clone())).await {
+        let error = match self.patiently(&Write::CreateGroup(group.clone())).await? {
             Ok(_) => return Ok(()),
             Err(error) if error.kind == ErrorKind::AlreadyExists => error,
             Err(error) => return Err(error.into()),
@@ -182,7 +229,8 @@ impl<'a> Performer<'a> {
         ownership::check(Resource::Group(&group.name), self.identity, &tags).map_err(refused)?;
         if found.deleting {
             self.await_group_gone(&group.name).await?;
-            return self.patiently(&Write::CreateGroup(group)).await.map(drop).map_err(Failure::from);
+            self.patiently(&Write::CreateGroup(group)).await??;
+            return Ok(());
         }
         // The desired capacity is left alone: if it is out of bounds AWS moves it, and whoever made the
         // group meanwhile may have a scaler at work.
@@ -205,10 +253,11 @@ impl<'a> Performer<'a> {
     async fn update_group(&self, update: &UpdateGroup) -> Result<(), Failure> {
         let template = update.template.as_ref().map(|template| self.resolve(template));
         let write = Write::UpdateGroup(UpdateGroup { template, ..update.clone() });
-        match self.patiently(&write).await {
+        match self.patiently(&write).await? {
             Err(error) if error.kind == ErrorKind::Validation && mentions(&error, &["instance refresh"]) => {
+                self.mark_off(&update.name).await?;
                 self.end_refresh(&update.name).await?;
-                self.patiently(&write).await?;
+                self.patiently(&write).await??;
                 Ok(())
             }
             answer => answer.map(drop).map_err(Failure::from),
@@ -217,51 +266,107 @@ impl<'a> Performer<'a> {
 
     /// Repeats what AWS refuses because it does not see something new yet, and what has to wait for a
     /// scaling activity.
-    async fn patiently(&self, write: &Write) -> Result<Answer, CloudError> {
+    async fn patiently(&self, write: &Write) -> Result<Result<Answer, CloudError>, Failure> {
         let begin = self.ctx.clock.now();
         let mut pause = Duration::from_secs(2);
         loop {
             let error = match self.ctx.cloud.perform(write).await {
-                Ok(answer) => return Ok(answer),
+                Ok(answer) => return Ok(Ok(answer)),
                 Err(error) => error,
             };
             let limit = match error.kind {
-                ErrorKind::Validation if is_propagation(&error) => PROPAGATION,
+                ErrorKind::Validation if is_propagation(write, &error) => PROPAGATION,
                 ErrorKind::InUse => wait::LIMIT,
-                _ => return Err(error),
+                _ => return Ok(Err(error)),
             };
             let now = self.ctx.clock.now();
             let waited = now.since(begin);
             if waited + pause > limit || now.plus(pause) > self.ctx.deadline {
-                return Err(error);
+                return Ok(Err(error));
             }
-            self.ctx.progress.tell(super::context::Event::Waiting { what: error.message.clone(), waited });
-            if wait::sleep(self.ctx, pause).await.is_err() {
-                return Err(error);
-            }
+            self.ctx.progress.tell(Event::Waiting { what: error.message, waited });
+            wait::sleep(self.ctx, pause).await?;
             pause = (pause * 2).min(Duration::from_secs(20));
         }
     }
 
     /// `InstanceRefreshInProgress` can mean that the answer to our own start was lost: one that belongs
-    /// to the group's template is success. Another one is ended, and ours started.
+    /// to the wanted template is success. Another one is ended, and ours started.
     async fn start_refresh(&self, write: &Write, group: &str) -> Result<(), Failure> {
-        match self.ctx.cloud.perform(write).await {
-            Ok(_) => return Ok(()),
-            Err(error) if error.kind == ErrorKind::RefreshInProgress => {}
-            Err(error) => return Err(error.into()),
-        }
+        wait::until(self.ctx, wait::LIMIT, async || {
+            match self.patiently(write).await? {
+                Ok(answer) => {
+                    if let Answer::Refresh(id) = answer {
+                        self.refresh.replace(Some(id));
+                    }
+                    return Ok(ControlFlow::Break(()));
+                }
+                Err(error) if error.kind == ErrorKind::RefreshInProgress => {}
+                Err(error) => return Err(error.into()),
+            }
+            let (found, refreshes) = self.look(group).await?;
+            let Some(active) = roll::active(&refreshes) else {
+                return Ok(ControlFlow::Continue(
+                    "AWS does not show yet which instance refresh runs".to_owned(),
+                ));
+            };
+            if self.is_ours(found.as_ref(), &refreshes) {
+                self.refresh.replace(Some(active.id.clone()));
+                return Ok(ControlFlow::Break(()));
+            }
+            self.mark_off(group).await?;
+            self.end_refresh(group).await?;
+            Ok(ControlFlow::Continue("another instance refresh ran, and was ended".to_owned()))
+        })
+        .await
+    }
+
+    async fn look(&self, group: &str) -> Result<(Option<Group>, Vec<Refresh>), Failure> {
         let (found, refreshes) =
             futures_util::join!(self.ctx.cloud.group(group), self.ctx.cloud.refreshes(group));
-        let (found, refreshes) = (found?, refreshes?);
-        let mark = found.as_ref().and_then(roll::mark);
-        let hash = mark.as_ref().map(|m| m.hash.clone()).unwrap_or_default();
-        let own = roll::belonging(mark.as_ref(), &hash, None, &refreshes);
-        if own.first().is_some_and(|r| !roll::is_final(&r.status)) {
+        Ok((found?, refreshes?))
+    }
+
+    /// Whether the refresh that runs belongs to the wanted roll key.
+    fn is_ours(&self, group: Option<&Group>, refreshes: &[Refresh]) -> bool {
+        let mark = group.and_then(roll::mark);
+        mark.is_some()
+            && roll::belonging(mark.as_ref(), &self.hash, None, refreshes)
+                .first()
+                .is_some_and(|r| !roll::is_final(&r.status))
+    }
+
+    /// Says on the group that no refresh up to the newest one belongs to the wanted roll key.
+    async fn mark_off(&self, group: &str) -> Result<(), Failure> {
+        let refreshes = self.ctx.cloud.refreshes(group).await?;
+        let newest = refreshes.first().map(|r| r.id.clone());
+        let mark = RollMark { hash: self.hash.clone(), newest }.to_string();
+        let tags = Tags::from([(records::ROLL.to_owned(), mark)]);
+        self.send(&Write::TagGroup { group: group.to_owned(), tags }).await.map(drop)
+    }
+
+    /// Marks off and ends what runs, unless it turns out to be the roll that is wanted: then the
+    /// reading that the plan was made from lagged behind.
+    async fn supersede(&self, group: &str, template: &str) -> Result<(), Failure> {
+        let (found, refreshes) = self.look(group).await?;
+        let launches = found.as_ref().and_then(target::current_use).is_some_and(|used| used.name == template);
+        if launches && self.is_ours(found.as_ref(), &refreshes) {
             return Ok(());
         }
-        self.end_refresh(group).await?;
-        self.send(write).await.map(drop)
+        self.mark_off(group).await?;
+        self.end_refresh(group).await
+    }
+
+    /// Deletes an object that the pool left behind in another bucket, if it still is the pool's.
+    async fn remove_object(&self, bucket: &str, key: &str) -> Result<(), Failure> {
+        match self.ctx.cloud.object(bucket, key).await {
+            Ok(Object::Present { tags, .. }) if ownership::is_ours(self.identity, &tags) => {
+                let write = Write::DeleteObject { bucket: bucket.to_owned(), key: key.to_owned() };
+                self.send(&write).await.map(drop)
+            }
+            Err(error) if error.kind != ErrorKind::NotFound => Err(error.into()),
+            Ok(_) | Err(_) => Ok(()),
+        }
     }
 
     /// Cancels the active refresh, once, and waits until it has come to a final status.
@@ -302,15 +407,30 @@ fn mentions(error: &CloudError, words: &[&str]) -> bool {
     words.iter().any(|word| message.contains(word))
 }
 
-/// Whether a `ValidationError` is about something that AWS may just not see yet. One about an image is
-/// never: an image is not made by this program, and a wrong id stays wrong.
-fn is_propagation(error: &CloudError) -> bool {
-    let missing = mentions(error, &["does not exist", "not found", "invalid", "version"]);
-    !mentions(error, &["image id", "ami-"])
-        && (mentions(
-            error,
-            &["iaminstanceprofile", "instance profile", "not authorized to use launch template"],
-        ) || (missing && mentions(error, &["launch template", "security group"])))
+/// Whether what was to be deleted is not there. Auto Scaling has no code for a policy or a warm pool that is
+/// missing: only the words of a `ValidationError` tell.
+fn is_gone(error: &CloudError) -> bool {
+    error.kind == ErrorKind::NotFound
+        || (error.kind == ErrorKind::Validation && mentions(error, &["not found", "no warm pool found"]))
+}
+
+/// What Auto Scaling puts before every fault that it finds in a launch template.
+const PREAMBLE: &str = "you must use a valid fully-formed launch template.";
+
+/// Whether a `ValidationError` is about something that AWS may just not see yet: the instance profile,
+/// a security group, or the template itself. Whatever else is wrong with a template stays wrong.
+fn is_propagation(write: &Write, error: &CloudError) -> bool {
+    if !matches!(write, Write::CreateGroup(_) | Write::UpdateGroup(_)) {
+        return false;
+    }
+    let message = error.message.to_lowercase();
+    let message = message.trim_start().strip_prefix(PREAMBLE).unwrap_or(&message);
+    let says = |words: &str| message.contains(words);
+    let missing = says("does not exist") || says("not found") || says("could not be found");
+    says("iaminstanceprofile")
+        || says("instance profile")
+        || says("not authorized to use launch template")
+        || (missing && (says("launch template") || says("security group")))
 }
 
 /// The words of a failed optional task, as a warning.
@@ -333,6 +453,7 @@ mod tests {
 
     #[test]
     fn only_what_can_still_appear_is_waited_for() {
+        let write = Write::UpdateGroup(UpdateGroup::default());
         let error = |message: &str| CloudError {
             operation: "autoscaling:CreateAutoScalingGroup",
             resource: String::new(),
@@ -348,17 +469,19 @@ mod tests {
             "The specified launch template, with template ID lt-0123, does not exist.",
             "You are not authorized to use launch template: captf-x",
             "You must use a valid fully-formed launch template. The security group 'sg-01' does not exist",
-            "Launch template version 3 not found",
+            "The launch template version 3 could not be found",
         ] {
-            assert!(is_propagation(&error(waits)), "{waits}");
+            assert!(is_propagation(&write, &error(waits)), "{waits}");
         }
         for stays in [
             "You must use a valid fully-formed launch template. The image id '[ami-0123]' does not exist",
             "Desired capacity:9 must be between the specified min size:1 and max size:3",
             "The subnet ID 'subnet-01' does not exist",
             "AutoScalingGroup name not found - null",
+            "You must use a valid fully-formed launch template. The key pair 'x' does not exist",
+            "You must use a valid fully-formed launch template. Invalid value 'm9.huge' for InstanceType",
         ] {
-            assert!(!is_propagation(&error(stays)), "{stays}");
+            assert!(!is_propagation(&write, &error(stays)), "{stays}");
         }
     }
 }

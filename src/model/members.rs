@@ -85,8 +85,10 @@ pub fn members(group: Option<&Group>, instances: &[Instance]) -> Vec<Member> {
     }
     let known: std::collections::BTreeSet<&str> = instances.iter().map(|i| i.id.as_str()).collect();
     for entry in listed {
+        // A hook holds a member in `Terminating:Wait`, and until then it lives.
+        let held = entry.lifecycle == "Terminating:Wait";
         let leaving = entry.lifecycle.starts_with("Terminat") || entry.lifecycle.starts_with("Detach");
-        if known.contains(entry.id.as_str()) || leaving {
+        if known.contains(entry.id.as_str()) || (leaving && !held) {
             continue;
         }
         members.push(Member {
@@ -131,6 +133,7 @@ mod tests {
                 listed("i-4", "Terminating"),
                 listed("i-5", "Standby"),
                 listed("i-6", "Terminating"),
+                listed("i-9", "Terminating:Wait"),
             ],
             ..Group::default()
         };
@@ -150,11 +153,12 @@ mod tests {
                 ("i-3", State::Running),
                 ("i-5", State::Stopped),
                 ("i-7", State::Unknown),
+                ("i-9", State::Pending),
                 ("i-1", State::Running),
             ]
         );
         assert_eq!(found[0].provider_id(), "aws:///a/i-2");
-        assert_eq!(found[4].provider_id(), "aws:///b/i-1");
+        assert_eq!(found[5].provider_id(), "aws:///b/i-1");
     }
 
     #[test]

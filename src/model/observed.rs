@@ -38,6 +38,8 @@ pub struct Group {
     pub members: Vec<GroupMember>,
     /// Whether it has a warm pool.
     pub warm_pool: bool,
+    /// `prevent-all-deletion` or `prevent-force-deletion`, if somebody has set one.
+    pub deletion_protection: Option<String>,
 }
 
 /// What a group launches from.

@@ -123,10 +123,27 @@ pub enum Task {
         /// Group name.
         group: String,
     },
+    /// Mark off the active instance refresh as not of the wanted template, then end it. A look
+    /// immediately before finds out whether it is of the wanted template after all.
+    Supersede {
+        /// Group name.
+        group: String,
+        /// Name of the wanted template.
+        template: String,
+        /// Hash of its roll key.
+        hash: String,
+    },
     /// Wait until a group that is being deleted is gone.
     AwaitGroupGone {
         /// Group name.
         group: String,
+    },
+    /// Delete an object that the pool left in another bucket, if its tags say that it is the pool's.
+    RemoveObject {
+        /// Bucket.
+        bucket: String,
+        /// Key.
+        key: String,
     },
     /// Delete old versions of a launch template.
     PruneVersions {

@@ -63,7 +63,10 @@ pub fn belonging<'a>(
             .iter()
             .filter(|r| match (&r.desired_template, current) {
                 (Some(used), Some(current)) => used.id == current.id,
-                (None, Some(current)) => r.start.is_some_and(|start| start >= current.created),
+                // One that waits to start has no start yet.
+                (None, Some(current)) => {
+                    r.start.map_or(!is_final(&r.status), |start| start >= current.created)
+                }
                 (_, None) => false,
             })
             .collect(),

@@ -92,7 +92,7 @@ fn inherited(request: &Request, record: &str) -> Result<Vec<String>, Diagnostic>
 }
 
 /// What a pool without a record begins with: the zones that a group already spans (one that Terraform
-/// made), else the cluster's, sorted. Zones without a subnet are no zones of the pool.
+/// made), else the cluster's, sorted, whether or not they have a subnet today.
 fn initial(request: &Request, group: Option<&Group>) -> Vec<String> {
     let known = &request.exports.failure_domains;
     let spanned: Vec<String> = match group {
@@ -110,11 +110,7 @@ fn initial(request: &Request, group: Option<&Group>) -> Vec<String> {
     if listed.is_empty() {
         return known.keys().cloned().collect();
     }
-    let mut zones: Vec<String> = listed.iter().filter(|zone| known.contains_key(*zone)).cloned().collect();
-    // A list without a single usable zone is kept as it is, for the error to name.
-    if zones.is_empty() {
-        zones.clone_from(listed);
-    }
+    let mut zones = listed.clone();
     zones.sort_unstable();
     zones.dedup();
     zones

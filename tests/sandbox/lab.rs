@@ -169,6 +169,14 @@ impl Lab {
         })
     }
 
+    pub(crate) fn destroy_planned(&self, teardown: &Teardown) -> Result<Counts, Failure> {
+        self.with(async |context| engine::destroy(context, teardown).await)
+    }
+
+    pub(crate) fn await_roll(&self, scope: &Scope, started: Option<&str>) -> Result<(), Failure> {
+        self.with(async |context| engine::await_roll(context, scope, started).await)
+    }
+
     pub(crate) fn outputs(&self, scope: &Scope) -> Result<Outputs, Failure> {
         run(engine::outputs(&self.cloud, scope))
     }

@@ -3,8 +3,13 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod awkward;
 mod budgets;
+mod company;
+mod faults;
 mod lab;
+mod limits;
+mod properties;
 mod round_trips;
 mod scenario;
 mod shape;

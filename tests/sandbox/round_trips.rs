@@ -19,6 +19,7 @@ use machinepool::{
         self,
         context::{Context, Interrupt, Silent},
     },
+    error::Failure,
     model::{
         observed::{Activity, Group, Image, Instance, Object, Policy, Refresh, Template, TemplateVersion},
         resources::{Answer, Write},
@@ -122,20 +123,30 @@ fn travel<T>(trips: &Cell<u32>, future: impl Future<Output = T>) -> T {
     }
 }
 
+/// Plans and applies.
+async fn work(lab: &Lab, cloud: &dyn Cloud, request: &Request) -> Result<(), Failure> {
+    let (_interrupter, interrupt) = Interrupt::new();
+    let deadline = lab.clock.now().plus(Duration::from_mins(45));
+    let context = Context { cloud, clock: &*lab.clock, progress: &Silent, interrupt: &interrupt, deadline };
+    let planned = engine::plan(cloud, request).await?;
+    engine::apply(&context, request, &planned).await.map(drop)
+}
+
 /// Round trips of an apply, its plan included.
 fn apply(lab: &Lab, request: &Request) -> u32 {
     let trips = Cell::new(0);
     let cloud = Distant { near: &lab.cloud, trips: &trips };
-    let (_interrupter, interrupt) = Interrupt::new();
-    let deadline = lab.clock.now().plus(Duration::from_mins(45));
-    let context =
-        Context { cloud: &cloud, clock: &*lab.clock, progress: &Silent, interrupt: &interrupt, deadline };
-    let applied = travel(&trips, async {
-        let planned = engine::plan(&cloud, request).await?;
-        engine::apply(&context, request, &planned).await
-    });
-    applied.unwrap();
+    travel(&trips, work(lab, &cloud, request)).unwrap();
     trips.get()
+}
+
+/// Two applies of the same, whose calls reach AWS in turn.
+pub(crate) fn apply_both(lab: &Lab, request: &Request) -> [Result<(), Failure>; 2] {
+    let trips = Cell::new(0);
+    let cloud = Distant { near: &lab.cloud, trips: &trips };
+    let (first, second) =
+        travel(&trips, async { tokio::join!(work(lab, &cloud, request), work(lab, &cloud, request)) });
+    [first, second]
 }
 
 fn settled() -> Lab {

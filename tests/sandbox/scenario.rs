@@ -1,6 +1,6 @@
 //! Scenarios as data: `testdata/scenarios/README.md` says how they are written.
 
-use std::{collections::BTreeMap, fmt::Write as _, path::Path, time::Duration};
+use std::{fmt::Write as _, path::Path, time::Duration};
 
 use machinepool::{
     clock::Clock as _, cloud::sandbox::RefreshOptions, contract::request::Request, error::Failure,
@@ -249,7 +249,7 @@ fn scenarios_play_as_expected() {
         .collect();
     paths.sort();
     assert!(!paths.is_empty());
-    let mut wrong = BTreeMap::new();
+    let mut wrong = Vec::new();
     for directory in paths {
         let played = play(&directory.join("scenario.json"));
         let expected = directory.join("expected.txt");
@@ -261,11 +261,14 @@ fn scenarios_play_as_expected() {
             std::fs::write(&expected, played).unwrap();
         } else {
             let diff = TextDiff::from_lines(&before, &played).unified_diff().to_string();
-            wrong.insert(directory.file_name().unwrap().to_owned(), diff);
+            wrong.push((directory.file_name().unwrap().display().to_string(), diff));
         }
     }
-    for (name, diff) in &wrong {
-        eprintln!("{}:\n{diff}", name.display());
-    }
-    assert!(wrong.is_empty(), "{} scenarios play differently; {BLESS}=1 accepts that", wrong.len());
+    let told: Vec<String> = wrong.iter().map(|(name, diff)| format!("{name}:\n{diff}")).collect();
+    assert!(
+        wrong.is_empty(),
+        "{}\n{} scenarios play differently; {BLESS}=1 accepts that",
+        told.join("\n"),
+        told.len()
+    );
 }

@@ -87,7 +87,7 @@ impl Aliases {
 }
 
 fn indented(text: &str, indent: &str) -> String {
-    text.lines().map(|line| format!("{indent}{line}\n")).collect()
+    text.lines().fold(String::new(), |all, line| all + indent + line + "\n")
 }
 
 /// A plan: what changes, whom it replaces, what is odd.

@@ -49,6 +49,7 @@ impl World {
             suspended: group.suspended,
             tags: group.tags,
             warm_pool: group.warm_pool,
+            deletion_protection: group.deletion_protection.clone(),
         })
     }
 
@@ -241,6 +242,13 @@ impl World {
         let group = self.groups.get(name).ok_or_else(|| Fault::no_such_group(name))?;
         if group.deleting.is_some() {
             return Err(busy("its deletion is in progress"));
+        }
+        let forbids = group.deletion_protection.as_deref();
+        if forbids == Some("prevent-all-deletion") || (force && forbids == Some("prevent-force-deletion")) {
+            return Err(Fault::new(
+                "ResourceInUse",
+                "You cannot delete an AutoScalingGroup while its deletion protection forbids it.",
+            ));
         }
         let members = self.members(name);
         if !force && (!members.is_empty() || group.warm_pool) {

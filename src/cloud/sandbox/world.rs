@@ -196,6 +196,9 @@ pub struct StoredGroup {
     pub tags: BTreeMap<String, GroupTag>,
     /// Whether it has a warm pool.
     pub warm_pool: bool,
+    /// `prevent-all-deletion` or `prevent-force-deletion`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deletion_protection: Option<String>,
     /// Names of scheduled actions; kept, never run.
     pub scheduled_actions: BTreeSet<String>,
     /// Scaling policies by name; kept, never acted upon.

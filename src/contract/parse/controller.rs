@@ -21,7 +21,7 @@ use crate::contract::{
 const CONTRACT: &str = "v1alpha1";
 
 /// The kind of object that this role serves.
-const KIND: &str = "TerraformMachinePool";
+pub(super) const KIND: &str = "TerraformMachinePool";
 
 /// The most zones that can be asked for.
 const MAX_FAILURE_DOMAINS: usize = 100;

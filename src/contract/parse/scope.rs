@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::{
     cluster,
-    controller::{machinepool_name, namespace},
+    controller::{KIND, machinepool_name, namespace},
     convert::{MAX_COUNT, attribute, object, text, whole},
     fault::{Fault, Report},
     identity,
@@ -17,7 +17,8 @@ impl Scope {
     /// faulty. Everything else is taken where it is valid and ignored where it is not.
     ///
     /// The identity is what `captf_tags` says; what it does not say is taken from `captf_object` and
-    /// `captf_cluster`, and the name, should even that be missing, from `machinepool_name`.
+    /// `captf_cluster`, and the kind is this role's. A name that neither gives is left open: the pool's
+    /// own would be a guess, and a wrong one would make a stranger of the pool.
     pub fn parse(inputs: &Inputs) -> Result<Self, Problems> {
         let mut report = Report::new(inputs);
         let namespace = report.required("captf_object", |json| {
@@ -29,9 +30,8 @@ impl Scope {
         let attribute = |input: &str, name: &str| -> Option<String> {
             report.given(input)?.get(name).and_then(|json| text(json).ok()).filter(|text| !text.is_empty())
         };
-        let (cluster, kind) = (attribute("captf_cluster", "name"), attribute("captf_object", "kind"));
-        let object_name = attribute("captf_object", "name").unwrap_or_else(|| name.clone());
-        let derived = [cluster.as_deref(), Some(&namespace), kind.as_deref(), Some(&object_name)];
+        let (cluster, object_name) = (attribute("captf_cluster", "name"), attribute("captf_object", "name"));
+        let derived = [cluster.as_deref(), Some(&namespace), Some(KIND), object_name.as_deref()];
         let tags = report.given("captf_tags").map(texts).unwrap_or_default();
         let (region, bucket) = cluster::place(&report);
         Ok(Self {

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use super::{Draft, View};
+use super::{Draft, Phase, View};
+use crate::contract::request::Tags;
 use crate::model::{
     observed::{Template, TemplateVersion},
     plan::{Address, Task},
+    records,
     resources::Write,
     roll,
     target::{self, pool_templates},
@@ -14,7 +16,26 @@ use crate::model::{
 /// How many of the newest versions are kept. EC2 allows 10,000 a template.
 const VERSIONS_KEPT: usize = 20;
 
+/// The bucket in which a template says that the bootstrap object lies, if that is another one now.
+pub(super) fn left_bucket<'a>(view: &View<'_>, template: &'a Template) -> Option<&'a String> {
+    template.tags.get(records::BUCKET).filter(|bucket| **bucket != view.desired.object.bucket)
+}
+
+/// The object in a bucket that the pool no longer uses, and then the record of it.
+fn left_object(view: &View<'_>, template: &Template, draft: &mut Draft) {
+    let Some(bucket) = left_bucket(view, template) else { return };
+    let key = view.desired.object.key.clone();
+    draft.notes.push(format!("The bootstrap object s3://{bucket}/{key} serves no longer and is deleted."));
+    let remove = Task::RemoveObject { bucket: bucket.clone(), key };
+    let tags = Tags::from([(records::BUCKET.to_owned(), view.desired.object.bucket.clone())]);
+    let record = Task::Write(Write::TagTemplate { template_id: template.id.clone(), tags });
+    draft.push(Phase::CleanUp, Address::Object, [remove, record], true);
+}
+
 pub(super) fn plan(view: &View<'_>, draft: &mut Draft) {
+    for template in pool_templates(view.desired, view.observed) {
+        left_object(view, template, draft);
+    }
     for stale in pool_templates(view.desired, view.observed) {
         if view.target.existing.is_some_and(|t| t.id == stale.id) {
             continue;
@@ -23,8 +44,11 @@ pub(super) fn plan(view: &View<'_>, draft: &mut Draft) {
             draft.notes.push(format!("Launch template {} is deleted once no member runs it.", stale.name));
         } else {
             draft.notes.push(format!("Launch template {} serves no longer and is deleted.", stale.name));
-            let write = Write::DeleteTemplate { template_id: stale.id.clone() };
-            draft.clean_up(Address::Template, Task::Write(write));
+            // A template that records an object elsewhere stays until that one is gone.
+            if left_bucket(view, stale).is_none() {
+                let write = Write::DeleteTemplate { template_id: stale.id.clone() };
+                draft.clean_up(Address::Template, Task::Write(write));
+            }
         }
     }
     prune(view, draft);
@@ -38,7 +62,7 @@ fn in_use(view: &View<'_>, template: &Template) -> bool {
             .any(|m| m.template.as_ref().is_some_and(|t| t.id == template.id || t.name == template.name))
     });
     // A refresh that this plan ends no longer counts.
-    let refreshing = !super::roll::ends_refresh(view)
+    let refreshing = !view.ends_refresh()
         && roll::active(&view.observed.refreshes)
             .and_then(|r| r.desired_template.as_ref())
             .is_some_and(|t| t.id == template.id);

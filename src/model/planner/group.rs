@@ -6,9 +6,9 @@ use super::{Draft, Phase, View};
 use crate::contract::{problem::Diagnostic, request::Tags};
 use crate::model::{
     diff::{self, Fields},
-    members,
+    members::{self, Member},
     observed::{Group, Launch},
-    plan::{Action, Address, AffectedMember, Task},
+    plan::{Action, Address, Task},
     records::{self, RollMark},
     resources::{CreateGroup, TemplateRef, UpdateGroup, Write},
     roll, target,
@@ -143,7 +143,13 @@ fn attributes(view: &View<'_>, live: &Group, fields: &mut Fields) -> UpdateGroup
             Launch::Mixed(used) => format!("mixed instances policy with {} {}", used.name, used.version),
             Launch::Other => "no launch template".to_owned(),
         };
-        fields.value("launch_template", Some(now), format!("{} $Latest", view.target.name));
+        let then = format!("{} $Latest", view.target.name);
+        let now = match target::current_use(live) {
+            // Names are unique: another template of this one is no longer there.
+            Some(used) if now == then => format!("{now} ({}, which is gone)", used.id),
+            _ => now,
+        };
+        fields.value("launch_template", Some(now), then);
         update.template = Some(template_ref(view));
     }
     if live.min != wanted.min {
@@ -206,31 +212,28 @@ fn tags(view: &View<'_>, live: &Group, fields: &mut Fields, draft: &mut Draft) {
 /// elsewhere: a run that dies in between must not leave a refresh that it ended itself looking like
 /// one that an operator cancelled.
 fn mark(view: &View<'_>, live: &Group, fields: &mut Fields, draft: &mut Draft) {
-    let name = &view.desired.names.group;
+    let group = view.desired.names.group.clone();
     let hash = view.desired.key.hash();
     let now = roll::mark(live);
     let refreshes = &view.observed.refreshes;
-    let ends_refresh = super::roll::ends_refresh(view);
-    if view.repoints() || now.as_ref().is_none_or(|mark| mark.hash != hash) {
-        let newest = if view.repoints() || now.is_some() {
-            refreshes.first()
-        } else {
-            let own = roll::belonging(None, &hash, view.target.existing, refreshes);
-            refreshes.iter().find(|r| !own.iter().any(|o| o.id == r.id))
-        };
-        let mark = RollMark { hash, newest: newest.map(|r| r.id.clone()) }.to_string();
+    let differs = view.repoints() || now.as_ref().is_none_or(|mark| mark.hash != hash);
+    let newest = if differs && !view.repoints() && now.is_none() {
+        let own = roll::belonging(None, &hash, view.target.existing, refreshes);
+        refreshes.iter().find(|r| !own.iter().any(|o| o.id == r.id))
+    } else {
+        refreshes.first()
+    };
+    let mark = RollMark { hash: hash.clone(), newest: newest.map(|r| r.id.clone()) }.to_string();
+    if differs || view.ends_refresh() {
         let before = live.tags.get(records::ROLL).map(|tag| &tag.value);
         fields.value(&format!("tags[\"{}\"]", records::ROLL), before, &mark);
-        let write =
-            Write::TagGroup { group: name.clone(), tags: Tags::from([(records::ROLL.to_owned(), mark)]) };
-        if ends_refresh {
-            let end = Task::EndRefresh { group: name.clone() };
-            draft.chain(Phase::Clear, Address::Group, [Task::Write(write), end]);
-        } else {
-            draft.write(Phase::Prepare, Address::Group, write);
-        }
-    } else if ends_refresh {
-        draft.chain(Phase::Clear, Address::Group, [Task::EndRefresh { group: name.clone() }]);
+    }
+    if view.ends_refresh() {
+        let task = Task::Supersede { group, template: view.target.name.clone(), hash };
+        draft.chain(Phase::Clear, Address::Group, [task]);
+    } else if differs {
+        let tags = Tags::from([(records::ROLL.to_owned(), mark)]);
+        draft.write(Phase::Prepare, Address::Group, Write::TagGroup { group, tags });
     }
 }
 
@@ -248,30 +251,34 @@ fn warn(view: &View<'_>, live: &Group, max: u32, draft: &mut Draft) {
             ),
         ));
     }
-    let removed: Vec<&String> = live.subnets.iter().filter(|s| !wanted.subnets.contains(s)).collect();
-    if !removed.is_empty() {
-        let leaving: Vec<AffectedMember> = members
-            .iter()
-            .filter(|m| !view.desired.zones.spanned.contains(&m.zone))
-            .map(|m| AffectedMember {
-                id: m.id.clone(),
-                zone: m.zone.clone(),
-                why: "its zone is removed".to_owned(),
-            })
-            .collect();
-        if !leaving.is_empty() {
-            let list: Vec<String> = leaving.iter().map(|m| format!("{} ({})", m.id, m.zone)).collect();
-            draft.warnings.push(Diagnostic::warning(
-                format!("{} members in removed zones are replaced elsewhere, without drain", leaving.len()),
-                list.join(", "),
-            ));
-        }
-    }
+    outside(view, live, &members, draft);
     let foreign: Vec<&str> = live.suspended.iter().map(String::as_str).filter(|p| *p != SUSPENDED).collect();
     if !foreign.is_empty() {
         draft.warnings.push(Diagnostic::warning(
-            format!("Somebody has suspended {}", foreign.join(", ")),
-            "It stays so. Resume with `aws autoscaling resume-processes` when it is no longer wanted.",
+            format!("Suspended on the group: {}", foreign.join(", ")),
+            "By an operator, or by AWS itself after a day of launches that failed. It stays so until it is resumed: \
+             `aws autoscaling resume-processes`.",
         ));
+    }
+}
+
+/// Members in zones that the pool does not span, or from now on does not.
+fn outside(view: &View<'_>, live: &Group, members: &[Member], draft: &mut Draft) {
+    let list: Vec<String> = members
+        .iter()
+        .filter(|m| !view.desired.zones.spanned.contains(&m.zone))
+        .map(|m| format!("{} ({})", m.id, m.zone))
+        .collect();
+    if list.is_empty() {
+        return;
+    }
+    let removes = live.subnets.iter().any(|subnet| !view.desired.group.subnets.contains(subnet));
+    if removes {
+        draft.warnings.push(Diagnostic::warning(
+            format!("{} members in removed zones are replaced elsewhere, without drain", list.len()),
+            list.join(", "),
+        ));
+    } else {
+        draft.notes.push(format!("Members in zones that the pool no longer spans: {}.", list.join(", ")));
     }
 }

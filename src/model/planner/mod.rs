@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 
 use super::{
     desired::{self, Desired},
-    names::{self, Names},
+    names::Names,
     observed::{Group, Object, Observed, Template},
     ownership::{self, Resource},
     plan::{Action, Address, AffectedMember, Change, FieldChange, Plan, Step, Task},
     resources::Write,
+    roll::{self, Decision},
     target::{self, Target},
 };
 use crate::contract::{problem::Diagnostic, request::Request};
@@ -17,7 +18,7 @@ mod cleanup;
 mod group;
 mod object;
 mod policy;
-mod roll;
+mod rolling;
 mod template;
 #[cfg(test)]
 mod tests;
@@ -50,12 +51,20 @@ struct View<'a> {
     /// The group, unless it is being deleted.
     live: Option<&'a Group>,
     target: Target<'a>,
+    /// What to do about members of another template.
+    roll: Decision,
 }
 
 impl View<'_> {
     /// The group has to be pointed at another template.
     fn repoints(&self) -> bool {
         self.live.is_some() && self.target.repoints()
+    }
+
+    /// An active refresh has to end first: the group is pointed elsewhere, or one of ours is to start.
+    fn ends_refresh(&self) -> bool {
+        let active = self.live.is_some() && roll::active(&self.observed.refreshes).is_some();
+        active && (self.repoints() || self.roll == Decision::Start)
     }
 }
 
@@ -116,14 +125,16 @@ pub fn plan(request: &Request, observed: &Observed) -> Result<(Desired, Plan), V
 
 fn draw(desired: &Desired, observed: &Observed) -> Plan {
     let live = observed.group.as_ref().filter(|g| !g.deleting);
-    let view = View { desired, observed, live, target: target::target(desired, observed) };
+    let target = target::target(desired, observed);
+    let roll = rolling::decision(desired, observed, live, &target);
+    let view = View { desired, observed, live, target, roll };
     let mut draft = Draft { warnings: desired.warnings.clone(), ..Draft::default() };
 
     object::plan(&view, &mut draft);
     let resulting_version = template::plan(&view, &mut draft);
     group::plan(&view, &mut draft);
     policy::plan(&view, &mut draft);
-    roll::plan(&view, resulting_version, &mut draft);
+    rolling::plan(&view, resulting_version, &mut draft);
     cleanup::plan(&view, &mut draft);
 
     Plan {
@@ -161,6 +172,3 @@ fn check_ownership(request: &Request, observed: &Observed) -> Result<(), Vec<Dia
     }
     if foreign.is_empty() { Ok(()) } else { Err(foreign) }
 }
-
-/// The policy's name, which is fixed.
-const POLICY: &str = names::POLICY;

@@ -1,8 +1,9 @@
 //! The scaling policy. Policies of other names are somebody else's.
 
-use super::{Draft, POLICY, Phase, View};
+use super::{Draft, Phase, View};
 use crate::model::{
     diff::Fields,
+    names::POLICY,
     plan::{Action, Address},
     resources::Write,
 };
@@ -21,7 +22,8 @@ pub(super) fn plan(view: &View<'_>, draft: &mut Draft) {
             fields.optional("target_value", tracking.map(|t| t.1), None::<f64>);
             draft.change(Address::Policy, POLICY, Action::Delete, fields.into_vec());
             let write = Write::DeletePolicy { group: group.clone(), name: POLICY.to_owned() };
-            draft.write(Phase::CleanUp, Address::Policy, write);
+            // Once the bounds are right, and whatever becomes of a roll: nobody else may share the number.
+            draft.write(Phase::Settle, Address::Policy, write);
         }
         (live, Some(target)) => {
             fields.value("metric", tracking.map(|t| &t.0), METRIC);

@@ -1,7 +1,7 @@
 //! The launch template and the record of its roll key.
 
 use super::{Draft, Phase, View};
-use crate::contract::problem::Diagnostic;
+use crate::contract::{problem::Diagnostic, request::Tags};
 use crate::model::{
     diff::{self, Fields},
     observed::Template,
@@ -80,6 +80,13 @@ fn update(view: &View<'_>, existing: &Template, draft: &mut Draft) -> u64 {
     let version = if changed.is_empty() { existing.latest_version } else { existing.latest_version + 1 };
 
     let set = diff::tags_to_set(&existing.tags, &wanted.tags);
+    // Where the old object lies is forgotten only once it is gone: see the clean-up.
+    let moves_object = super::cleanup::left_bucket(view, existing).is_some();
+    let set_now: Tags = set
+        .iter()
+        .filter(|(key, _)| !moves_object || *key != records::BUCKET)
+        .map(|(k, v)| (k.clone(), v.clone()))
+        .collect();
     let mut remove = diff::tags_to_remove(&existing.tags, &wanted.tags, live);
     // The copy of the zone record makes room for the user's tags.
     if existing.tags.contains_key(records::ZONES) && !wanted.tags.contains_key(records::ZONES) {
@@ -101,8 +108,8 @@ fn update(view: &View<'_>, existing: &Template, draft: &mut Draft) -> u64 {
         let write = Write::UntagTemplate { template_id: id.clone(), keys: remove };
         draft.write(Phase::Clear, Address::Template, write);
     }
-    if !set.is_empty() {
-        let write = Write::TagTemplate { template_id: id.clone(), tags: set };
+    if !set_now.is_empty() {
+        let write = Write::TagTemplate { template_id: id.clone(), tags: set_now };
         draft.write(Phase::Prepare, Address::Template, write);
     }
     if !changed.is_empty() {

@@ -6,6 +6,7 @@ use crate::{
         request::{Autoscaler, Autoscaling},
     },
     model::{
+        names::POLICY,
         observed::{GroupMember, GroupTag, Instance, Launch, Policy, Refresh, TemplateUse, TemplateVersion},
         records::{self, RollMark},
         resources::UpdateGroup,
@@ -63,6 +64,7 @@ fn settled(edit: Edit) -> Observed {
             tags: tags.into_iter().map(|(k, value)| (k, GroupTag { value, propagate: false })).collect(),
             members: (0..3).map(member).collect(),
             warm_pool: false,
+            deletion_protection: None,
         }),
         instances: (0..3).map(instance).collect(),
         policies: desired
@@ -309,7 +311,7 @@ fn what_others_put_there_is_no_change() {
     observed.policies.push(Policy { name: "somebody-elses".into(), ..Policy::default() });
     let plan = plan_for(unchanged, &observed);
     assert!(plan.is_empty());
-    assert!(plan.warnings[0].summary.contains("suspended Launch"));
+    assert!(plan.warnings[0].summary.contains("Suspended on the group: Launch"));
 }
 
 #[test]
@@ -428,12 +430,15 @@ fn another_refresh_is_marked_off_and_ended_before_the_group_moves() {
     observed.refreshes = vec![refresh("r-1", "InProgress")];
     let plan = plan_for(v2, &observed);
     let first: Vec<&Task> = plan.stages[0].iter().flatten().map(|s| &s.task).collect();
-    let mark = RollMark { hash: testing::desired(v2).key.hash(), newest: Some("r-1".into()) }.to_string();
+    let desired = testing::desired(v2);
     assert!(
-        matches!(first[..], [Task::Write(Write::TagGroup { tags, .. }), Task::EndRefresh { .. }]
-            if tags[records::ROLL] == mark),
+        matches!(first[..], [Task::Supersede { template, hash, .. }]
+            if *template == desired.template.name && *hash == desired.key.hash()),
         "{first:?}"
     );
+    let mark = RollMark { hash: desired.key.hash(), newest: Some("r-1".into()) }.to_string();
+    assert!(plan.changes[1].fields.iter().any(|f| f.then.as_deref() == Some(mark.as_str())));
+    assert!(plan.notes.iter().any(|n| n.contains("is ended first")), "{:?}", plan.notes);
 }
 
 #[test]

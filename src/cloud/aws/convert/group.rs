@@ -13,6 +13,7 @@ use crate::{
     model::{
         observed::{Activity, Group, GroupMember, GroupTag, Launch, Policy, Refresh, TemplateUse},
         resources::TemplateRef,
+        roll,
     },
 };
 
@@ -45,6 +46,10 @@ pub(in crate::cloud::aws) fn group(from: &AutoScalingGroup) -> Group {
         tags: from.tags().iter().map(tag).collect(),
         members,
         warm_pool: from.warm_pool_configuration().is_some(),
+        deletion_protection: from
+            .deletion_protection()
+            .map(|protection| protection.as_str().to_owned())
+            .filter(|protection| protection != "none"),
     }
 }
 
@@ -172,10 +177,13 @@ pub(in crate::cloud::aws) fn refresh(from: &InstanceRefresh) -> Refresh {
     }
 }
 
-/// AWS lists the newest first, but does not promise to. One that has neither begun nor ended is
-/// waiting to begin, so it is the newest.
+/// AWS lists the newest first, but does not promise to. One that waits to begin is the newest; one that
+/// ended without ever beginning tells no time, and stays where AWS put it behind those that do.
 pub(in crate::cloud::aws) fn newest_refresh_first(refreshes: &mut [Refresh]) {
-    let age = |refresh: &Refresh| refresh.start.or(refresh.end).unwrap_or(Timestamp(i64::MAX));
+    let age = |refresh: &Refresh| {
+        let waiting = if roll::is_final(&refresh.status) { Timestamp(i64::MIN) } else { Timestamp(i64::MAX) };
+        refresh.start.or(refresh.end).unwrap_or(waiting)
+    };
     refreshes.sort_by_key(|refresh| std::cmp::Reverse(age(refresh)));
 }
 

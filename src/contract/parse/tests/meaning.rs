@@ -128,7 +128,10 @@ fn scope_needs_two_names_only() {
     let least = json!({"captf_object": {"namespace": "team-a"}, "machinepool_name": "p", "nonsense": 1});
     let least = scope(&least);
     assert_eq!((least.region, least.bucket, least.replicas), (None, None, None));
-    assert_eq!(least.identity, tags(&[("captf.io/namespace", "team-a"), ("captf.io/name", "p")]));
+    assert_eq!(
+        least.identity,
+        tags(&[("captf.io/namespace", "team-a"), ("captf.io/kind", "TerraformMachinePool")])
+    );
     let problems = Scope::parse(&Inputs::default()).unwrap_err().0;
     assert_eq!(problems.len(), 2);
     assert_eq!(problems[0].summary, "Missing required input captf_object");
@@ -148,7 +151,11 @@ fn scope_ignores_every_other_fault() {
     let scope = Scope::parse(&faulty).unwrap();
     assert_eq!(scope.region.unwrap().as_str(), "eu-west-1");
     assert_eq!((scope.bucket, scope.replicas, scope.node_labels.len()), (None, None, 0));
-    let known = [("captf.io/kind", "1"), ("captf.io/name", "pool-object"), ("captf.io/namespace", "team-a")];
+    let known = [
+        ("captf.io/kind", "TerraformMachinePool"),
+        ("captf.io/name", "pool-object"),
+        ("captf.io/namespace", "team-a"),
+    ];
     assert_eq!(scope.identity, tags(&known));
 }
 

@@ -3,43 +3,41 @@
 use super::{Draft, Phase, View};
 use crate::contract::problem::Diagnostic;
 use crate::model::{
+    desired::Desired,
+    diff,
     members::{self, Member},
-    observed::Group,
+    observed::{Group, Observed, TemplateUse},
     plan::{Action, Address, AffectedMember, Change, FieldChange},
     resources::Write,
     roll::{self, Decision},
-    target,
+    target::{self, Target},
 };
 
-/// What to do about members of another template. `new_version` is whether one is about to be made.
-fn decision(view: &View<'_>, live: &Group) -> Decision {
-    let name = &view.target.name;
-    if view.repoints() {
-        let due = roll::outdated(live, name).next().is_some();
+/// What to do about members of another template than the target.
+pub(super) fn decision(
+    desired: &Desired,
+    observed: &Observed,
+    live: Option<&Group>,
+    target: &Target<'_>,
+) -> Decision {
+    let Some(live) = live else { return Decision::NotDue };
+    if target.repoints() {
+        let due = roll::outdated(live, &target.name).next().is_some();
         return if due { Decision::Start } else { Decision::NotDue };
     }
     let mark = roll::mark(live);
-    let hash = view.desired.key.hash();
-    let refreshes = &view.observed.refreshes;
-    let own = roll::belonging(mark.as_ref(), &hash, view.target.existing, refreshes);
-    let latest = view.target.existing.and_then(|t| target::latest(view.observed, t));
-    let unchanged = latest
-        .filter(|v| crate::model::diff::template_data(Some(&v.data), &view.desired.template.data).is_empty());
-    roll::decide(live, name, &own, unchanged.map(|v| v.created))
-}
-
-/// Whether an active refresh has to end first: the group is pointed elsewhere, or ours is to start.
-pub(super) fn ends_refresh(view: &View<'_>) -> bool {
-    let Some(live) = view.live else { return false };
-    roll::active(&view.observed.refreshes).is_some()
-        && (view.repoints() || decision(view, live) == Decision::Start)
+    let hash = desired.key.hash();
+    let own = roll::belonging(mark.as_ref(), &hash, target.existing, &observed.refreshes);
+    let latest = target.existing.and_then(|t| target::latest(observed, t));
+    let unchanged = latest.filter(|v| diff::template_data(Some(&v.data), &desired.template.data).is_empty());
+    roll::decide(live, &target.name, &own, unchanged.map(|v| v.created))
 }
 
 /// Plans the refresh. `version` is the template version that the group launches then.
 pub(super) fn plan(view: &View<'_>, version: u64, draft: &mut Draft) {
     let Some(live) = view.live else { return };
     let name = &view.target.name;
-    match decision(view, live) {
+    match view.roll.clone() {
         Decision::NotDue => foreign_refresh(view, draft),
         Decision::Running(refresh) => {
             let done = refresh.percentage.map_or(String::new(), |p| format!(", {p} % done"));
@@ -83,10 +81,14 @@ fn start(view: &View<'_>, live: &Group, version: u64, draft: &mut Draft) {
     let name = &view.target.name;
     let warmup_seconds = view.desired.warmup_seconds;
     let members = members::members(Some(live), &view.observed.instances);
+    // What AWS skips is told by id: a template made again under the same name matches nobody.
+    let matches = |used: &TemplateUse| {
+        view.target.existing.is_some_and(|t| t.id == used.id) && used.version == version.to_string()
+    };
     let (aside, rolled): (Vec<&Member>, Vec<&Member>) = members
         .iter()
         .filter(|m| m.lifecycle.as_deref().is_some_and(|l| !l.starts_with("Terminat")))
-        .filter(|m| m.template.as_ref().is_none_or(|t| t.name != *name || t.version != version.to_string()))
+        .filter(|m| !m.template.as_ref().is_some_and(matches))
         .partition(|m| m.is_standby());
     draft.replaced = rolled.into_iter().map(affected).collect();
     if !aside.is_empty() {
@@ -126,7 +128,7 @@ fn affected(member: &Member) -> AffectedMember {
 
 fn foreign_refresh(view: &View<'_>, draft: &mut Draft) {
     if let Some(refresh) = roll::active(&view.observed.refreshes) {
-        let what = if ends_refresh(view) { "is ended first" } else { "is somebody else's, and left alone" };
+        let what = if view.ends_refresh() { "is ended first" } else { "is somebody else's, and left alone" };
         draft.notes.push(format!("Instance refresh {} is {}; it {what}.", refresh.id, refresh.status));
     }
 }

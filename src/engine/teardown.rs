@@ -1,0 +1,228 @@
+//! Finds what a pool owns, with little to go by: names, and tags that say whose things are.
+
+use std::collections::BTreeSet;
+
+use futures_util::join;
+
+use super::{explain::together, perform};
+use crate::{
+    cloud::{Cloud, CloudError, ErrorKind, TemplateQuery},
+    contract::{
+        problem::{Diagnostic, Severity},
+        request::{IDENTITY_TAGS, Scope, Tags},
+    },
+    error::{Failure, Kind},
+    model::{
+        names::{self, Names},
+        observed::{Group, Object, Template},
+        ownership::{self, Resource},
+        plan::{Action, Address, Change, Plan},
+        records, roll, target,
+    },
+};
+
+/// What a destroy is going to delete.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Teardown {
+    /// What is deleted, to be shown and counted.
+    pub plan: Plan,
+    pub(super) names: Names,
+    pub(super) identity: Tags,
+    pub(super) group: Option<Group>,
+    pub(super) refreshing: bool,
+    pub(super) has_policy: bool,
+    pub(super) scheduled: Vec<String>,
+    pub(super) templates: Vec<Template>,
+    /// Buckets in which an object of the pool lies.
+    pub(super) buckets: Vec<String>,
+    /// Whether only templates know of a bucket.
+    pub(super) bucket_is_recorded_only: bool,
+    /// What is known already to be impossible; told at the end.
+    pub(super) problems: Vec<Diagnostic>,
+}
+
+/// Finds what the pool owns. Resources of strangers are refused; nothing else about the inputs matters.
+pub async fn plan_destroy(cloud: &dyn Cloud, scope: &Scope) -> Result<Teardown, Failure> {
+    let names = Names::of(scope);
+    let by_prefix = TemplateQuery::NamePrefix(names.template_prefix());
+    let (group, policies, refreshes, scheduled, by_prefix, by_tags) = join!(
+        cloud.group(&names.group),
+        cloud.policies(&names.group),
+        cloud.refreshes(&names.group),
+        cloud.scheduled_actions(&names.group),
+        cloud.templates(&by_prefix),
+        tagged_templates(cloud, &scope.identity),
+    );
+    let mut errors: Vec<CloudError> = Vec::new();
+    let group = keep(group, &mut errors).flatten();
+    let policies = keep(policies, &mut errors).unwrap_or_default();
+    let refreshes = keep(refreshes, &mut errors).unwrap_or_default();
+    let scheduled = keep(scheduled, &mut errors).unwrap_or_default();
+    let mut templates = keep(by_prefix, &mut errors).unwrap_or_default();
+    templates.extend(keep(by_tags, &mut errors).unwrap_or_default());
+    if !errors.is_empty() {
+        return Err(together(errors));
+    }
+    if let Some(used) = group.as_ref().and_then(target::current_use)
+        && !templates.iter().any(|t| t.id == used.id)
+    {
+        templates.extend(cloud.templates(&TemplateQuery::Id(used.id.clone())).await?);
+    }
+    templates.sort_by(|a, b| (&a.name, &a.id).cmp(&(&b.name, &b.id)));
+    templates.dedup_by(|a, b| a.id == b.id);
+    refuse_strangers(scope, &names, group.as_ref(), &templates)?;
+    refuse_protected(group.as_ref())?;
+    templates.retain(|t| ownership::is_ours(&scope.identity, &t.tags));
+
+    let mut teardown = Teardown {
+        plan: Plan::default(),
+        identity: scope.identity.clone(),
+        refreshing: roll::active(&refreshes).is_some(),
+        has_policy: policies.iter().any(|p| p.name == names::POLICY),
+        buckets: Vec::new(),
+        bucket_is_recorded_only: scope.bucket.is_none(),
+        problems: Vec::new(),
+        names,
+        group,
+        scheduled,
+        templates,
+    };
+    find_objects(cloud, scope, &mut teardown).await?;
+    teardown.plan = plan(&teardown);
+    Ok(teardown)
+}
+
+fn keep<T>(result: Result<T, CloudError>, errors: &mut Vec<CloudError>) -> Option<T> {
+    result.map_err(|error| errors.push(error)).ok()
+}
+
+/// Templates of any name that carry the whole identity: a pool that Terraform made may have one. With
+/// less than all of it, such a search could find somebody else's.
+async fn tagged_templates(cloud: &dyn Cloud, identity: &Tags) -> Result<Vec<Template>, CloudError> {
+    if IDENTITY_TAGS.iter().any(|key| !identity.contains_key(*key)) {
+        return Ok(Vec::new());
+    }
+    cloud.templates(&TemplateQuery::Tagged(identity.clone().into_iter().collect())).await
+}
+
+fn refuse_strangers(
+    scope: &Scope,
+    names: &Names,
+    group: Option<&Group>,
+    templates: &[Template],
+) -> Result<(), Failure> {
+    let mut diagnostics = Vec::new();
+    if let Some(group) = group {
+        let tags = group.tags.iter().map(|(key, tag)| (key.clone(), tag.value.clone())).collect();
+        diagnostics.extend(ownership::check(Resource::Group(&group.name), &scope.identity, &tags).err());
+    }
+    let used = group.and_then(target::current_use);
+    for template in templates {
+        let ours_by_name = template.name.starts_with(&names.template_prefix());
+        if ours_by_name && used.is_some_and(|used| used.id == template.id) {
+            let resource = Resource::Template { id: &template.id, name: &template.name };
+            diagnostics.extend(ownership::check(resource, &scope.identity, &template.tags).err());
+        }
+    }
+    if diagnostics.is_empty() { Ok(()) } else { Err(Failure { kind: Kind::Refused, diagnostics }) }
+}
+
+/// Somebody has said that the group must not be deleted: no member may be terminated first, either.
+fn refuse_protected(group: Option<&Group>) -> Result<(), Failure> {
+    let Some(group) = group.filter(|g| g.deletion_protection.as_deref() == Some(PREVENT_ALL)) else {
+        return Ok(());
+    };
+    Err(Failure::new(
+        Kind::Refused,
+        format!("Auto Scaling group {} is protected from deletion", group.name),
+        format!(
+            "Nothing was changed. If it may go, lift the protection first:\n\n  aws autoscaling \
+             update-auto-scaling-group --auto-scaling-group-name {} --deletion-protection none",
+            group.name
+        ),
+    ))
+}
+
+/// Deletion protection that forbids any deletion.
+const PREVENT_ALL: &str = "prevent-all-deletion";
+
+/// Looks for the object in the exports' bucket and in those that templates record. What hinders a look
+/// is told at the end, and does not stop the rest; with its bucket gone, an object is gone.
+async fn find_objects(cloud: &dyn Cloud, scope: &Scope, teardown: &mut Teardown) -> Result<(), Failure> {
+    let key = teardown.names.object_key.clone();
+    let recorded = teardown.templates.iter().filter_map(|t| t.tags.get(records::BUCKET).cloned());
+    let buckets: BTreeSet<String> =
+        scope.bucket.iter().map(ToString::to_string).chain(recorded).filter(|b| !b.is_empty()).collect();
+    if buckets.is_empty() {
+        unknown_bucket(&key, teardown);
+    }
+    for bucket in buckets {
+        match cloud.object(&bucket, &key).await {
+            Ok(Object::Missing) => {}
+            Ok(Object::Present { tags, .. }) => {
+                ownership::check(Resource::Object { bucket: &bucket, key: &key }, &teardown.identity, &tags)
+                    .map_err(|problem| Failure { kind: Kind::Refused, diagnostics: vec![problem] })?;
+                teardown.buckets.push(bucket);
+            }
+            Err(error) if error.kind == ErrorKind::NotFound => {
+                teardown.plan.warnings.push(Diagnostic::warning(
+                    format!("Bucket {bucket} does not exist"),
+                    "So the bootstrap object is gone with it.",
+                ));
+            }
+            Err(error) if matches!(error.kind, ErrorKind::Credentials | ErrorKind::Network) => {
+                return Err(error.into());
+            }
+            Err(error) => teardown.problems.push(perform::as_error(&error)),
+        }
+    }
+    Ok(())
+}
+
+/// Nobody knows the bucket. A pool of which there is nothing else most likely never was, and its
+/// deletion must be able to end; otherwise there is an object somewhere.
+fn unknown_bucket(key: &str, teardown: &mut Teardown) {
+    let summary = format!("Bootstrap object {key} may remain");
+    let detail = "Neither the cluster exports nor a launch template of the pool say in which bucket it lies. If it \
+                  was ever made, delete it by hand.";
+    if teardown.group.is_some() || !teardown.templates.is_empty() {
+        teardown.problems.push(Diagnostic::error(summary, detail));
+    } else {
+        teardown.plan.warnings.push(Diagnostic::warning(summary, detail));
+    }
+}
+
+fn plan(teardown: &Teardown) -> Plan {
+    let names = &teardown.names;
+    let mut changes = Vec::new();
+    let mut delete = |address, name: &str| {
+        let (fields, reason) = (Vec::new(), None);
+        changes.push(Change { address, name: name.to_owned(), action: Action::Delete, fields, reason });
+    };
+    if !teardown.buckets.is_empty() {
+        let places: Vec<String> =
+            teardown.buckets.iter().map(|bucket| format!("s3://{bucket}/{}", names.object_key)).collect();
+        delete(Address::Object, &places.join(", "));
+    }
+    if !teardown.templates.is_empty() {
+        let list: Vec<&str> = teardown.templates.iter().map(|t| t.name.as_str()).collect();
+        delete(Address::Template, &list.join(", "));
+    }
+    if teardown.group.is_some() {
+        delete(Address::Group, &names.group);
+    }
+    if teardown.has_policy {
+        delete(Address::Policy, names::POLICY);
+    }
+    if teardown.templates.iter().any(|t| records::has_key(&t.tags)) {
+        delete(Address::VersionRoll, &names.group);
+    }
+    let on_group = teardown.group.as_ref().is_some_and(|g| g.tags.contains_key(records::ZONES));
+    if on_group || teardown.templates.iter().any(|t| t.tags.contains_key(records::ZONES)) {
+        delete(Address::InheritedZones, &names.group);
+    }
+    let mut warnings = teardown.plan.warnings.clone();
+    let known = teardown.problems.iter();
+    warnings.extend(known.map(|p| Diagnostic { severity: Severity::Warning, ..p.clone() }));
+    Plan { changes, warnings, ..Plan::default() }
+}

@@ -1,0 +1,205 @@
+//! Accounts in which something stands in the way, or lies where it should not.
+
+use std::time::Duration;
+
+use machinepool::{
+    cloud::recorded::Moment,
+    contract::{inputs::Inputs, request::Scope},
+    error::Kind,
+    model::resources::Write,
+};
+use serde_json::{Value, json};
+
+use super::lab::{GROUP, Lab, base_inputs, merge, patched};
+
+const KEY: &str = "pool/demo-pool-0";
+
+/// A pool of three that is up.
+fn settled(patch: Value) -> Lab {
+    let lab = Lab::new();
+    lab.apply(&patched(patch)).unwrap();
+    lab.wait(Duration::from_mins(10));
+    lab
+}
+
+/// The scope that only the given inputs make.
+fn scope(value: &Value) -> Scope {
+    let mut inputs = Inputs::default();
+    inputs.add_file("inputs", value.to_string().as_bytes()).unwrap();
+    Scope::parse(&inputs).unwrap()
+}
+
+fn minimal() -> Scope {
+    scope(&json!({"captf_object": {"namespace": "team-a"}, "machinepool_name": "demo-pool-0"}))
+}
+
+fn has_object(lab: &Lab, bucket: &str) -> bool {
+    lab.world().buckets[bucket].contains_key(KEY)
+}
+
+fn moved() -> Value {
+    json!({"captf_cluster_outputs": {"bootstrap_bucket": "other-bootstrap"}})
+}
+
+fn make_other_bucket(lab: &Lab) {
+    lab.edit(|world| world.buckets.insert("other-bootstrap".to_owned(), std::collections::BTreeMap::new()));
+}
+
+#[test]
+fn a_bucket_that_changes_leaves_no_token_behind() {
+    let lab = settled(json!({}));
+    make_other_bucket(&lab);
+    lab.apply(&patched(moved())).unwrap();
+    assert!(has_object(&lab, "other-bootstrap") && !has_object(&lab, "demo-bootstrap"));
+    lab.settle(&patched(moved()), "the bucket moved");
+    lab.destroy(&patched(moved()).scope).unwrap();
+    assert!(!has_object(&lab, "other-bootstrap"));
+}
+
+#[test]
+fn an_old_object_that_could_not_be_deleted_is_remembered() {
+    let lab = settled(json!({}));
+    make_other_bucket(&lab);
+    lab.set_fault(|moment, call| match call.write {
+        Some(Write::DeleteObject { .. }) if moment == Moment::Before => {
+            Some(call.error("us-east-1", "AccessDenied", "no"))
+        }
+        _ => None,
+    });
+    // Nothing that the pool needs has failed.
+    lab.apply(&patched(moved())).unwrap();
+    lab.clear_fault();
+    assert!(has_object(&lab, "demo-bootstrap"));
+    lab.destroy(&patched(moved()).scope).unwrap();
+    assert!(!has_object(&lab, "demo-bootstrap") && !has_object(&lab, "other-bootstrap"));
+}
+
+#[test]
+fn an_old_object_that_has_become_somebody_elses_stays() {
+    let lab = settled(json!({}));
+    make_other_bucket(&lab);
+    lab.edit(|world| {
+        let object = world.buckets.get_mut("demo-bootstrap").unwrap().get_mut(KEY).unwrap();
+        object.tags.insert("captf.io/cluster".to_owned(), "other".to_owned());
+    });
+    lab.apply(&patched(moved())).unwrap();
+    assert!(has_object(&lab, "demo-bootstrap"));
+}
+
+#[test]
+fn the_last_record_of_a_bucket_goes_after_the_object() {
+    let lab = settled(json!({}));
+    lab.set_fault(|moment, call| match call.write {
+        Some(Write::DeleteObject { .. }) if moment == Moment::Before => {
+            Some(call.error("us-east-1", "AccessDenied", "no"))
+        }
+        _ => None,
+    });
+    let failure = lab.destroy(&minimal()).unwrap_err();
+    assert_eq!(failure.kind, Kind::Partial);
+    assert!(failure.diagnostics.iter().any(|d| d.summary.contains("is kept")), "{:?}", failure.diagnostics);
+    assert!(!lab.world().groups.contains_key(GROUP), "the rest is deleted all the same");
+    lab.clear_fault();
+    lab.destroy(&minimal()).unwrap();
+    assert!(!has_object(&lab, "demo-bootstrap"));
+    assert_eq!(lab.destroy(&minimal()).unwrap().destroy, 0);
+}
+
+#[test]
+fn with_little_to_go_by_a_destroy_takes_nothing_of_others() {
+    let lab = settled(json!({}));
+    // A template of another role whose owner has the same namespace and name.
+    let stranger = lab.edit(|world| {
+        let (_, ours) = super::shape::templates(world).next().map(|(id, t)| (id.clone(), t.clone())).unwrap();
+        let mut stranger = ours;
+        stranger.name = "control-plane-of-demo-pool-0".to_owned();
+        stranger.tags.insert("captf.io/kind".to_owned(), "TerraformControlPlane".to_owned());
+        stranger.tags.insert("captf.io/cluster".to_owned(), "other".to_owned());
+        world.templates.insert("lt-0stranger".to_owned(), stranger);
+        "lt-0stranger".to_owned()
+    });
+    lab.destroy(&minimal()).unwrap();
+    assert!(lab.world().templates.contains_key(&stranger));
+    assert!(!lab.world().groups.contains_key(GROUP));
+}
+
+#[test]
+fn a_pool_whose_object_has_another_name_knows_itself() {
+    let lab = Lab::new();
+    let mut inputs = base_inputs();
+    merge(&mut inputs, &json!({"captf_object": {"name": "demo-pool-0-infra"}, "captf_tags": null}));
+    inputs["captf_tags"] = json!({});
+    let request = super::lab::request(&inputs);
+    lab.apply(&request).unwrap();
+    assert!(lab.plan(&request).unwrap().plan.is_empty());
+    lab.wait(Duration::from_mins(10));
+    lab.destroy(&minimal()).unwrap();
+    assert!(!lab.world().groups.contains_key(GROUP));
+}
+
+#[test]
+fn a_wait_judges_the_roll_at_hand_and_no_earlier_one() {
+    let lab = settled(json!({}));
+    let v2 = patched(json!({"kubernetes_version": "v1.35.0"}));
+    lab.edit(|world| world.launch_error = Some("We do not have sufficient m6i.large capacity".to_owned()));
+    let applied = lab.apply(&v2).unwrap();
+    assert!(applied.refresh.is_some());
+    let failure = lab.await_roll(&v2.scope, applied.refresh.as_deref()).unwrap_err();
+    let told = format!("{:?}", failure.diagnostics);
+    assert!(told.contains("sufficient m6i.large capacity"), "in AWS's words: {told}");
+    lab.edit(|world| world.launch_error = None);
+    // Going back needs no roll, so there is nothing to fail.
+    let back = patched(json!({}));
+    let applied = lab.apply(&back).unwrap();
+    lab.await_roll(&back.scope, applied.refresh.as_deref()).unwrap();
+    lab.settle(&back, "went back");
+    lab.await_roll(&back.scope, None).unwrap();
+}
+
+#[test]
+fn a_protected_member_that_is_held_on_its_way_out_does_not_hold_up_a_destroy() {
+    let lab = settled(json!({}));
+    lab.edit(|world| {
+        world.groups.get_mut(GROUP).unwrap().termination_hook_seconds = 40_000;
+        for id in world.active_members(GROUP) {
+            world.instances.get_mut(&id).unwrap().protected = true;
+        }
+        let id = world.active_members(GROUP).remove(0);
+        world.instances.get_mut(&id).unwrap().lifecycle = Some("Terminating:Wait".to_owned());
+    });
+    lab.destroy(&patched(json!({})).scope).unwrap();
+    assert!(!lab.world().groups.contains_key(GROUP));
+}
+
+#[test]
+fn a_group_protected_from_deletion_keeps_its_members() {
+    let lab = settled(json!({}));
+    lab.edit(|world| {
+        world.groups.get_mut(GROUP).unwrap().deletion_protection = Some("prevent-all-deletion".to_owned());
+    });
+    lab.cloud.clear();
+    let failure = lab.destroy(&patched(json!({})).scope).unwrap_err();
+    assert_eq!(failure.kind, Kind::Refused);
+    assert!(failure.diagnostics[0].detail.contains("--deletion-protection none"));
+    assert!(lab.cloud.writes().is_empty());
+}
+
+#[test]
+fn a_reading_that_lags_ends_no_roll_of_ours() {
+    let lab = settled(json!({}));
+    let v2 = patched(json!({"kubernetes_version": "v1.35.0"}));
+    // Planned from a reading before the roll, carried out while the roll runs.
+    let stale = lab.plan(&v2).unwrap();
+    lab.apply(&v2).unwrap();
+    lab.wait(Duration::from_mins(2));
+    let mut lagging = stale;
+    lagging.observed.refreshes.clone_from(&lab.plan(&v2).unwrap().observed.refreshes);
+    let (desired, plan) = machinepool::model::planner::plan(&v2, &lagging.observed).unwrap();
+    lagging.desired = desired;
+    lagging.plan = plan;
+    lab.apply_planned(&v2, &lagging).unwrap();
+    let world = lab.world();
+    let refreshes = &world.groups[GROUP].refreshes;
+    assert_eq!(refreshes.len(), 1, "{refreshes:?}");
+    assert_ne!(refreshes[0].status, "Cancelled");
+}
