@@ -6,14 +6,12 @@ use serde_json::Value;
 /// One call.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Call {
-    pub(crate) service: String,
     pub(crate) operation: String,
     pub(crate) parameters: Value,
     /// Milliseconds on the double's clock.
     pub(crate) started: f64,
     /// None while there is no answer yet.
     pub(crate) finished: Option<f64>,
-    pub(crate) status: Option<u16>,
     /// The kind of fault it met.
     pub(crate) fault: Option<String>,
 }
@@ -54,12 +52,10 @@ pub(crate) fn depth(calls: &[Call]) -> usize {
 #[test]
 fn depth_counts_what_did_not_overlap() {
     let call = |started: f64, finished: f64| Call {
-        service: String::new(),
         operation: String::new(),
         parameters: Value::Null,
         started,
         finished: Some(finished),
-        status: Some(200),
         fault: None,
     };
     assert_eq!(depth(&[]), 0);
