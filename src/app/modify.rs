@@ -17,7 +17,7 @@ use crate::{
 
 /// Makes the pool what the inputs ask for. An apply without changes still cleans up.
 pub(super) fn apply(session: &Session<'_>, args: &ApplyArgs) -> anyhow::Result<u8> {
-    let approval = Approval::new(args.auto_approve, &args.terraform, session.ui)?;
+    let approval = Approval::new(args.auto_approve, &args.terraform, session.ui);
     let request = load::request(&args.inputs)?;
     session.online(Place::Request(&request), async |run| {
         let mut planned = run.plan(&request).await?;
@@ -40,7 +40,7 @@ pub(super) fn apply(session: &Session<'_>, args: &ApplyArgs) -> anyhow::Result<u
 
 /// Deletes everything that the pool owns.
 pub(super) fn destroy(session: &Session<'_>, args: &DestroyArgs) -> anyhow::Result<u8> {
-    let approval = Approval::new(args.auto_approve, &args.terraform, session.ui)?;
+    let approval = Approval::new(args.auto_approve, &args.terraform, session.ui);
     let scope = load::scope(&args.inputs)?;
     session.online(Place::Scope(&scope), async |run| {
         let teardown = run.reading(engine::plan_destroy(run.account.cloud(), &scope)).await?;
@@ -78,7 +78,7 @@ fn after_changes(mut failure: Failure, counts: Counts) -> Failure {
     failure
 }
 
-/// Shows the plan, which here is no result, and asks if there is something to approve.
+/// Shows the plan, which here is no result, and has it approved if there is something to approve.
 async fn approve(
     run: &Run<'_>,
     approval: Approval,

@@ -2,6 +2,18 @@
 
 use serde::Serialize;
 
+/// The names of the outputs, in the contract's order.
+pub const NAMES: [&str; 8] = [
+    "provider_id",
+    "provider_id_list",
+    "replicas",
+    "instances",
+    "health",
+    "autoscaling_group_name",
+    "dropped_node_labels",
+    "launch_template_id",
+];
+
 /// Everything the role prints. The first five are the contract's, the last three are extras for people.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Outputs {

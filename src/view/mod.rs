@@ -19,7 +19,7 @@ mod verdict;
 pub use diagnostics::{Validation, diagnostic};
 pub use duration::human as duration;
 pub use outcome::{apply_complete, confirmation, destroy_complete, sandbox_notice};
-pub use outputs::{outputs_json, outputs_table};
+pub use outputs::{check_output_name, outputs_json, outputs_table};
 pub use plan::{Purpose, Subject, plan};
 pub use plan_json::plan_json;
 pub use progress::{done, live, started, waiting};
