@@ -10,12 +10,13 @@ use super::{
     wait,
 };
 use crate::{
-    cloud::ErrorKind,
+    cloud::{ErrorKind, TemplateQuery},
     contract::problem::Diagnostic,
     error::{Failure, Kind},
     model::{
         names,
         observed::{Group, GroupMember, Template},
+        ownership,
         plan::{Address, Counts, Task},
         records,
         resources::{UpdateGroup, Write},
@@ -42,19 +43,23 @@ pub async fn destroy(ctx: &Context<'_>, teardown: &Teardown) -> Result<Counts, F
         failures.extend(run.tell(Address::Object, write).await?);
     }
     // Where the object lies must not be forgotten while it is there.
-    let keeps = |t: &Template| {
-        !failures.is_empty() && teardown.bucket_is_recorded_only && t.tags.contains_key(records::BUCKET)
-    };
-    let (kept, going): (Vec<&Template>, Vec<&Template>) = teardown.templates.iter().partition(|t| keeps(t));
-    for template in kept {
-        failures.push(Diagnostic::error(
-            format!("Launch template {} is kept", template.name),
-            "It alone records in which bucket the bootstrap object lies. The next destroy deletes both.",
-        ));
+    let must_remember = !failures.is_empty() && teardown.bucket_is_recorded_only;
+    let keeps = |t: &Template| must_remember && t.tags.contains_key(records::BUCKET);
+    for template in &teardown.templates {
+        if keeps(template) {
+            failures.push(Diagnostic::error(
+                format!("Launch template {} is kept", template.name),
+                "It alone records in which bucket the bootstrap object lies. The next destroy deletes both.",
+            ));
+        } else {
+            failures.extend(run.delete_template(template).await?);
+        }
     }
-    for template in going {
-        let write = Write::DeleteTemplate { template_id: template.id.clone() };
-        failures.extend(run.tell(Address::Template, write).await?);
+    // One made by a run that ended just before this one began may not have been listed then.
+    for template in run.templates_left().await? {
+        if !keeps(&template) {
+            failures.extend(run.delete_template(&template).await?);
+        }
     }
     if failures.is_empty() {
         Ok(teardown.plan.counts())
@@ -81,6 +86,21 @@ impl Run<'_> {
             Err(failure) if failure.kind == Kind::Interrupted => Err(failure),
             Err(failure) => Ok(failure.diagnostics),
         }
+    }
+
+    async fn delete_template(&self, template: &Template) -> Result<Vec<Diagnostic>, Failure> {
+        self.tell(Address::Template, Write::DeleteTemplate { template_id: template.id.clone() }).await
+    }
+
+    /// Templates under the pool's names, and of the pool, that are still listed and were not known.
+    async fn templates_left(&self) -> Result<Vec<Template>, Failure> {
+        let query = TemplateQuery::NamePrefix(self.teardown.names.template_prefix());
+        let mut listed = self.ctx.cloud.templates(&query).await?;
+        let known = &self.teardown.templates;
+        listed.retain(|t| {
+            ownership::is_ours(&self.teardown.identity, &t.tags) && !known.iter().any(|k| k.id == t.id)
+        });
+        Ok(listed)
     }
 
     async fn step(&self, address: Address, task: Task) -> Result<(), Failure> {
@@ -119,7 +139,31 @@ impl Run<'_> {
         self.unblock(group).await?;
         self.empty().await?;
         let force = !self.await_leaving(group).await?;
-        self.write(Write::DeleteGroup { group: self.name(), force }).await
+        self.delete(force).await
+    }
+
+    /// Deletes the group. While something is still going on with it, tries again; if another run has
+    /// filled it again meanwhile, empties it again.
+    async fn delete(&self, force: bool) -> Result<(), Failure> {
+        let write = Write::DeleteGroup { group: self.name(), force };
+        let what = describe::task(&Task::Write(write.clone()));
+        let (address, begin) = (Address::Group, self.ctx.clock.now());
+        self.ctx.progress.tell(Event::Started { address, what: what.clone() });
+        wait::until(self.ctx, wait::LIMIT, async || match self.ctx.cloud.perform(&write).await {
+            Ok(_) => Ok(ControlFlow::Break(())),
+            Err(error) if error.kind == ErrorKind::NotFound => Ok(ControlFlow::Break(())),
+            Err(error) if error.kind == ErrorKind::InUse => {
+                if self.live().await?.is_some_and(|group| group.max > 0) {
+                    self.empty().await?;
+                }
+                Ok(ControlFlow::Continue(error.message))
+            }
+            Err(error) => Err(error.into()),
+        })
+        .await?;
+        let took = self.ctx.clock.now().since(begin);
+        self.ctx.progress.tell(Event::Done { address, what, took });
+        Ok(())
     }
 
     /// Undoes what would keep members from leaving, or make new ones come.

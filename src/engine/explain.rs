@@ -31,7 +31,7 @@ pub(super) fn diagnostic(error: &CloudError) -> Diagnostic {
     let request = request_id.as_ref().map_or(String::new(), |id| format!(" (request {id})"));
     let message = message.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut detail = format!("{operation} in {region} was answered with {code}: {message}{request}");
-    if let Some(hint) = hint(*kind, operation) {
+    if let Some(hint) = hint(*kind, operation, &message) {
         detail.push_str("\n\n");
         detail.push_str(&hint);
     }
@@ -42,7 +42,7 @@ fn operation_name(operation: &str) -> &str {
     operation.split_once(':').map_or(operation, |(_, name)| name)
 }
 
-fn hint(kind: ErrorKind, operation: &str) -> Option<String> {
+fn hint(kind: ErrorKind, operation: &str, message: &str) -> Option<String> {
     let text = match kind {
         ErrorKind::AccessDenied => return Some(denied(operation)),
         ErrorKind::Credentials => {
@@ -67,13 +67,18 @@ fn hint(kind: ErrorKind, operation: &str) -> Option<String> {
             "The bootstrap bucket does not exist. Check bootstrap_bucket of the cluster exports, and that the \
              cluster has been applied."
         }
-        ErrorKind::Validation if operation.ends_with("AutoScalingGroup") => {
-            "If it is about the instance profile or the launch template: the credentials need iam:PassRole on \
-             the workers' role, and ec2:RunInstances and ec2:CreateTags."
+        ErrorKind::Validation if is_about_launching(message) => {
+            "If everything that is named exists: the credentials need iam:PassRole on the workers' role, and \
+             ec2:RunInstances and ec2:CreateTags."
         }
         _ => return None,
     };
     Some(text.to_owned())
+}
+
+fn is_about_launching(message: &str) -> bool {
+    let message = message.to_lowercase();
+    ["launch template", "instance profile", "iaminstanceprofile"].iter().any(|words| message.contains(words))
 }
 
 /// The statement that would allow an operation, with what AWS checks behind it.

@@ -29,10 +29,15 @@ pub(super) async fn until<T>(
         let now = ctx.clock.now();
         let waited = now.since(begin);
         if waited >= limit || now >= ctx.deadline {
+            let why = if now >= ctx.deadline {
+                "The time of the whole command (--timeout) is over."
+            } else {
+                "No single wait of this kind takes longer."
+            };
             return Err(Failure::new(
                 Kind::Aws,
                 format!("Gave up waiting after {} s: {what}", waited.as_secs()),
-                "Nothing is lost: run the command again to go on. --timeout sets how long it may take.",
+                format!("{why} Nothing is lost: run the command again to go on."),
             ));
         }
         ctx.progress.tell(Event::Waiting { what, waited });

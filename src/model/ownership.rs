@@ -43,26 +43,34 @@ pub fn check(resource: Resource<'_>, identity: &Tags, tags: &Tags) -> Result<(),
     }
     let what = describe(resource);
     let differences = differing(identity, tags);
-    let found = if differences.is_empty() {
-        "It carries none of the tags that say whose it is (captf.io/cluster, captf.io/namespace, \
-         captf.io/kind, captf.io/name)."
-            .to_owned()
+    let summary = if differences.is_empty() {
+        format!("{what} is not known to be this pool's")
     } else {
-        let mut text = String::from("Its tags name another owner:");
-        for (key, found, wanted) in differences {
-            // Writing to a String cannot fail.
-            let _ = write!(text, "\n  {key} is \"{found}\", this pool's is \"{wanted}\"");
-        }
-        text
+        format!("{what} belongs to somebody else")
     };
+    let found = found_tags(&differences);
     Err(Diagnostic::error(
-        format!("{what} belongs to somebody else"),
+        summary,
         format!(
             "{found}\nNothing was changed. Choose another name for the pool, or, if the resource really is \
              this pool's, hand it over first:\n\n  {}",
             tagging_command(resource, identity)
         ),
     ))
+}
+
+fn found_tags(differences: &[(&str, &str, &str)]) -> String {
+    if differences.is_empty() {
+        return "It carries none of the tags that say whose it is (captf.io/cluster, captf.io/namespace, \
+                captf.io/kind, captf.io/name)."
+            .to_owned();
+    }
+    let mut text = String::from("Its tags name another owner:");
+    for (key, found, wanted) in differences {
+        // Writing to a String cannot fail.
+        let _ = write!(text, "\n  {key} is \"{found}\", this pool's is \"{wanted}\"");
+    }
+    text
 }
 
 fn describe(resource: Resource<'_>) -> String {

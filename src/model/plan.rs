@@ -174,8 +174,10 @@ pub type Stage = Vec<Vec<Step>>;
 pub struct Plan {
     /// What changes, in the order of [`Address`].
     pub changes: Vec<Change>,
-    /// Members that a roll replaces, sorted by zone and id.
+    /// Members that a roll replaces, or whose zone the pool leaves; sorted by zone and id.
     pub replaced: Vec<AffectedMember>,
+    /// How many members a scale-in terminates, without drain.
+    pub terminated: u32,
     /// What is odd or costs something: dropped labels, members terminated without drain, ...
     pub warnings: Vec<Diagnostic>,
     /// Clean-up, a roll under way and such: no change, no exit code 2.

@@ -15,6 +15,8 @@ pub struct Zones {
     pub record: String,
     /// Whether the record was found in AWS, rather than made now.
     pub recorded: bool,
+    /// The cluster's zones of today, where a pool that inherits them began with others.
+    pub offered: Option<Vec<String>>,
 }
 
 /// The zones of a pool. The record is read from the group, else from a template of the pool's (so that
@@ -42,7 +44,9 @@ pub fn zones(request: &Request, group: Option<&Group>, templates: &[&Template]) 
     }
     let spanned =
         if request.failure_domains.is_empty() { inherited(request, &record)? } else { asked_for(request)? };
-    Ok(Zones { spanned, record, recorded: found.is_some() })
+    let today = initial(request, None);
+    let differs = request.failure_domains.is_empty() && today.join("/") != record;
+    Ok(Zones { spanned, record, recorded: found.is_some(), offered: differs.then_some(today) })
 }
 
 /// The zones of `failure_domains`, sorted; each must have a subnet.

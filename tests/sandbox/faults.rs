@@ -33,7 +33,7 @@ enum Trouble {
 }
 
 const KILLS: [Trouble; 2] = [Trouble::KilledBefore, Trouble::KilledAfter];
-const ALL: [Trouble; 6] = [
+const AT_WRITES: [Trouble; 6] = [
     Trouble::KilledBefore,
     Trouble::KilledAfter,
     Trouble::AnswerLost,
@@ -41,6 +41,26 @@ const ALL: [Trouble; 6] = [
     Trouble::Broken,
     Trouble::Denied,
 ];
+/// A read has no effect: a kill there is one after the write before it.
+const AT_READS: [Trouble; 2] = [Trouble::Throttled, Trouble::Denied];
+
+/// Every call of a run with everything that can go wrong at it.
+fn faults(calls: &[&'static str]) -> Vec<(usize, Trouble)> {
+    let at = |(at, call): (usize, &&'static str)| {
+        let troubles = if is_read(call) { &AT_READS[..] } else { &AT_WRITES[..] };
+        troubles.iter().map(move |trouble| (at, *trouble))
+    };
+    calls.iter().enumerate().flat_map(at).collect()
+}
+
+/// Every write of a run with a kill before and one after it.
+fn kills(calls: &[&'static str]) -> Vec<(usize, Trouble)> {
+    faults(calls).into_iter().filter(|(_, trouble)| KILLS.contains(trouble)).collect()
+}
+
+fn is_read(operation: &str) -> bool {
+    [":Describe", ":Get", ":Head"].iter().any(|verb| operation.contains(verb))
+}
 
 fn unreachable(call: &Call<'_>) -> CloudError {
     CloudError { kind: ErrorKind::Network, ..call.error("us-east-1", "", "no answer") }
@@ -141,11 +161,11 @@ struct Reference {
     settings: Settings,
     members: Members,
     versions: usize,
-    calls: usize,
+    calls: Vec<&'static str>,
 }
 
 impl Reference {
-    fn after(lab: &Lab, calls: usize) -> Self {
+    fn after(lab: &Lab, calls: Vec<&'static str>) -> Self {
         let world = lab.world();
         let versions = templates(&world).map(|(_, t)| t.versions.len()).sum();
         Self { settings: Settings::of(&world), members: Members::of(&world), versions, calls }
@@ -172,14 +192,14 @@ impl Case {
         let lab = begin.fork();
         lab.cloud.clear();
         lab.apply(request).unwrap();
-        let calls = lab.cloud.operations().len();
+        let calls = lab.cloud.operations();
         lab.settle(request, self.name);
         Reference::after(&lab, calls)
     }
 }
 
 fn check(lab: &Lab, wanted: &Reference, begin: &Lab, about: &str) {
-    let found = Reference::after(lab, 0);
+    let found = Reference::after(lab, Vec::new());
     assert_same(&wanted.settings, &found.settings, about);
     assert_same(&wanted.members.runs, &found.members.runs, about);
     assert_eq!(wanted.versions, found.versions, "{about}: template versions");
@@ -191,19 +211,17 @@ fn a_fault_at_any_call_is_healed_by_the_next_apply() {
     for case in cases() {
         let (begin, request) = (case.begin(), patched(case.then.clone()));
         let wanted = case.undisturbed(&begin, &request);
-        for at in 0..wanted.calls {
-            for trouble in ALL {
-                let about = format!("{}, {trouble:?} at call {at}", case.name);
-                let lab = begin.fork();
-                arm(&lab, trouble, at);
-                // What it answers does not matter: a call of clean-up may fail without harm.
-                let _ = lab.apply(&request);
-                lab.clear_fault();
-                lab.apply(&request).unwrap_or_else(|failure| panic!("{about}: {:#?}", failure.diagnostics));
-                lab.settle(&request, &about);
-                check(&lab, &wanted, &begin, &about);
-                assert_eq!(wanted.members.launches, Members::of(&lab.world()).launches, "{about}: launches");
-            }
+        for (at, trouble) in faults(&wanted.calls) {
+            let about = format!("{}, {trouble:?} at call {at}", case.name);
+            let lab = begin.fork();
+            arm(&lab, trouble, at);
+            // What it answers does not matter: a call of clean-up may fail without harm.
+            let _ = lab.apply(&request);
+            lab.clear_fault();
+            lab.apply(&request).unwrap_or_else(|failure| panic!("{about}: {:#?}", failure.diagnostics));
+            lab.settle(&request, &about);
+            check(&lab, &wanted, &begin, &about);
+            assert_eq!(wanted.members.launches, Members::of(&lab.world()).launches, "{about}: launches");
         }
     }
 }
@@ -213,21 +231,19 @@ fn the_next_apply_may_come_late() {
     for case in cases() {
         let (begin, request) = (case.begin(), patched(case.then.clone()));
         let wanted = case.undisturbed(&begin, &request);
-        for at in 0..wanted.calls {
-            for trouble in KILLS {
-                let about = format!("{}, {trouble:?} at call {at}, and an hour later", case.name);
-                let lab = begin.fork();
-                arm(&lab, trouble, at);
-                let _ = lab.apply(&request);
-                lab.clear_fault();
-                lab.wait(Duration::from_hours(1));
-                lab.settle(&request, &about);
-                check(&lab, &wanted, &begin, &about);
-                // An earlier roll may have gone on meanwhile; nobody is replaced twice for this one.
-                let launches = Members::of(&lab.world()).launches;
-                let surplus = wanted.members.runs.values().sum::<usize>();
-                assert!(launches <= wanted.members.launches + surplus, "{about}: {launches} launches");
-            }
+        for (at, trouble) in kills(&wanted.calls) {
+            let about = format!("{}, {trouble:?} at call {at}, and an hour later", case.name);
+            let lab = begin.fork();
+            arm(&lab, trouble, at);
+            let _ = lab.apply(&request);
+            lab.clear_fault();
+            lab.wait(Duration::from_hours(1));
+            lab.settle(&request, &about);
+            check(&lab, &wanted, &begin, &about);
+            // An earlier roll may have gone on meanwhile; nobody is replaced twice for this one.
+            let launches = Members::of(&lab.world()).launches;
+            let surplus = wanted.members.runs.values().sum::<usize>();
+            assert!(launches <= wanted.members.launches + surplus, "{about}: {launches} launches");
         }
     }
 }
@@ -239,25 +255,23 @@ fn inputs_reverted_after_a_crash_lead_back() {
         let (begin, request) = (case.begin(), patched(case.then.clone()));
         let calls = case.undisturbed(&begin, &request).calls;
         let wanted = case.undisturbed(&begin, &before);
-        for at in 0..calls {
-            for trouble in KILLS {
-                let about = format!("{}, {trouble:?} at call {at}, and back", case.name);
-                let lab = begin.fork();
-                arm(&lab, trouble, at);
-                let _ = lab.apply(&request);
-                lab.clear_fault();
-                lab.apply(&before).unwrap_or_else(|failure| panic!("{about}: {:#?}", failure.diagnostics));
-                lab.settle(&before, &about);
-                let found = Reference::after(&lab, 0);
-                assert_same(&wanted.settings, &found.settings, &about);
-                let names = |members: &Members| {
-                    members.runs.iter().map(|((name, _), count)| (name.clone(), *count)).collect::<Vec<_>>()
-                };
-                let total = |members: &Members| members.runs.values().sum::<usize>();
-                let first = |members: &Members| names(members).first().map(|(name, _)| name.clone());
-                assert_eq!(total(&wanted.members), total(&found.members), "{about}: members");
-                assert_eq!(first(&wanted.members), first(&found.members), "{about}: {:?}", found.members);
-            }
+        for (at, trouble) in kills(&calls) {
+            let about = format!("{}, {trouble:?} at call {at}, and back", case.name);
+            let lab = begin.fork();
+            arm(&lab, trouble, at);
+            let _ = lab.apply(&request);
+            lab.clear_fault();
+            lab.apply(&before).unwrap_or_else(|failure| panic!("{about}: {:#?}", failure.diagnostics));
+            lab.settle(&before, &about);
+            let found = Reference::after(&lab, Vec::new());
+            assert_same(&wanted.settings, &found.settings, &about);
+            let names = |members: &Members| {
+                members.runs.iter().map(|((name, _), count)| (name.clone(), *count)).collect::<Vec<_>>()
+            };
+            let total = |members: &Members| members.runs.values().sum::<usize>();
+            let first = |members: &Members| names(members).first().map(|(name, _)| name.clone());
+            assert_eq!(total(&wanted.members), total(&found.members), "{about}: members");
+            assert_eq!(first(&wanted.members), first(&found.members), "{about}: {:?}", found.members);
         }
     }
 }
@@ -267,17 +281,15 @@ fn a_pool_is_destroyed_after_a_crash_at_any_call() {
     for case in cases() {
         let (begin, request) = (case.begin(), patched(case.then.clone()));
         let calls = case.undisturbed(&begin, &request).calls;
-        for at in 0..calls {
-            for trouble in KILLS {
-                let about = format!("{}, {trouble:?} at call {at}, then destroy", case.name);
-                let lab = begin.fork();
-                arm(&lab, trouble, at);
-                let _ = lab.apply(&request);
-                lab.clear_fault();
-                lab.destroy(&request.scope)
-                    .unwrap_or_else(|failure| panic!("{about}: {:#?}", failure.diagnostics));
-                assert_gone(&lab, &begin, &about);
-            }
+        for (at, trouble) in kills(&calls) {
+            let about = format!("{}, {trouble:?} at call {at}, then destroy", case.name);
+            let lab = begin.fork();
+            arm(&lab, trouble, at);
+            let _ = lab.apply(&request);
+            lab.clear_fault();
+            lab.destroy(&request.scope)
+                .unwrap_or_else(|failure| panic!("{about}: {:#?}", failure.diagnostics));
+            assert_gone(&lab, &begin, &about);
         }
     }
 }
@@ -302,16 +314,14 @@ fn a_fault_at_any_call_of_a_destroy_is_healed_by_the_next_one() {
         let lab = begin.fork();
         lab.cloud.clear();
         lab.destroy(&scope).unwrap();
-        for at in 0..lab.cloud.operations().len() {
-            for trouble in ALL {
-                let about = format!("destroy of {name}, {trouble:?} at call {at}");
-                let lab = begin.fork();
-                arm(&lab, trouble, at);
-                let _ = lab.destroy(&scope);
-                lab.clear_fault();
-                lab.destroy(&scope).unwrap_or_else(|failure| panic!("{about}: {:#?}", failure.diagnostics));
-                assert_gone(&lab, &begin, &about);
-            }
+        for (at, trouble) in faults(&lab.cloud.operations()) {
+            let about = format!("destroy of {name}, {trouble:?} at call {at}");
+            let lab = begin.fork();
+            arm(&lab, trouble, at);
+            let _ = lab.destroy(&scope);
+            lab.clear_fault();
+            lab.destroy(&scope).unwrap_or_else(|failure| panic!("{about}: {:#?}", failure.diagnostics));
+            assert_gone(&lab, &begin, &about);
         }
     }
 }
@@ -361,6 +371,23 @@ fn an_apply_right_after_another_changes_nothing_though_reads_lag() {
             lab.settle(&request, &about);
             check(&lab, &wanted, &begin, &about);
             assert_eq!(wanted.members.launches, Members::of(&lab.world()).launches, "{about}: launches");
+        }
+    }
+}
+
+#[test]
+fn a_destroy_sees_through_reads_that_lag() {
+    for (groups, instances) in [(1, 1), (5, 0), (0, 7), (4, 9)] {
+        for case in cases() {
+            let about = format!("{}, {groups} stale reads of groups, {instances} of instances", case.name);
+            let lab = case.begin();
+            let scope = patched(case.then).scope;
+            let begin = lab.fork();
+            lab.edit(|world| world.lag = Lag { groups, instances, ..Lag::default() });
+            lab.destroy(&scope).unwrap_or_else(|failure| panic!("{about}: {:#?}", failure.diagnostics));
+            lab.edit(|world| (world.lag, world.echoes) = (Lag::default(), Echoes::default()));
+            assert_gone(&lab, &begin, &about);
+            assert_eq!(lab.destroy(&scope).unwrap().destroy, 0, "{about}");
         }
     }
 }

@@ -14,7 +14,7 @@ use machinepool::{
     cloud::{
         Cloud, CloudError, ImageQuery, TemplateQuery, VersionQuery, recorded::Recorded, sandbox::Sandbox,
     },
-    contract::request::Request,
+    contract::request::{Request, Scope},
     engine::{
         self,
         context::{Context, Interrupt, Silent},
@@ -22,6 +22,7 @@ use machinepool::{
     error::Failure,
     model::{
         observed::{Activity, Group, Image, Instance, Object, Policy, Refresh, Template, TemplateVersion},
+        plan::Counts,
         resources::{Answer, Write},
     },
 };
@@ -33,6 +34,9 @@ use super::lab::{Lab, patched};
 struct Distant<'a> {
     near: &'a Recorded<Sandbox>,
     trips: &'a Cell<u32>,
+    /// Every write reaches AWS twice, and only the second answer comes back: what an SDK makes of a
+    /// connection that breaks.
+    stutters: bool,
 }
 
 impl Distant<'_> {
@@ -108,6 +112,11 @@ impl Cloud for Distant<'_> {
 
     async fn perform(&self, write: &Write) -> Result<Answer, CloudError> {
         self.trip().await;
+        // A client token tells AWS that a second version is the first.
+        if self.stutters && !matches!(write, Write::CreateTemplateVersion { .. }) {
+            let lost = self.near.perform(write).await;
+            drop(lost);
+        }
         self.near.perform(write).await
     }
 }
@@ -135,7 +144,7 @@ async fn work(lab: &Lab, cloud: &dyn Cloud, request: &Request) -> Result<(), Fai
 /// Round trips of an apply, its plan included.
 fn apply(lab: &Lab, request: &Request) -> u32 {
     let trips = Cell::new(0);
-    let cloud = Distant { near: &lab.cloud, trips: &trips };
+    let cloud = Distant { near: &lab.cloud, trips: &trips, stutters: false };
     travel(&trips, work(lab, &cloud, request)).unwrap();
     trips.get()
 }
@@ -143,10 +152,31 @@ fn apply(lab: &Lab, request: &Request) -> u32 {
 /// Two applies of the same, whose calls reach AWS in turn.
 pub(crate) fn apply_both(lab: &Lab, request: &Request) -> [Result<(), Failure>; 2] {
     let trips = Cell::new(0);
-    let cloud = Distant { near: &lab.cloud, trips: &trips };
+    let cloud = Distant { near: &lab.cloud, trips: &trips, stutters: false };
     let (first, second) =
         travel(&trips, async { tokio::join!(work(lab, &cloud, request), work(lab, &cloud, request)) });
     [first, second]
+}
+
+/// An apply whose every write is sent twice.
+pub(crate) fn apply_stuttering(lab: &Lab, request: &Request) -> Result<(), Failure> {
+    let trips = Cell::new(0);
+    let cloud = Distant { near: &lab.cloud, trips: &trips, stutters: true };
+    travel(&trips, work(lab, &cloud, request))
+}
+
+/// A destroy whose every write is sent twice.
+pub(crate) fn destroy_stuttering(lab: &Lab, scope: &Scope) -> Result<Counts, Failure> {
+    let trips = Cell::new(0);
+    let cloud = Distant { near: &lab.cloud, trips: &trips, stutters: true };
+    let (_interrupter, interrupt) = Interrupt::new();
+    let deadline = lab.clock.now().plus(Duration::from_mins(45));
+    let context =
+        Context { cloud: &cloud, clock: &*lab.clock, progress: &Silent, interrupt: &interrupt, deadline };
+    travel(&trips, async {
+        let teardown = engine::plan_destroy(&cloud, scope).await?;
+        engine::destroy(&context, &teardown).await
+    })
 }
 
 fn settled() -> Lab {
@@ -160,7 +190,7 @@ fn settled() -> Lab {
 fn a_refresh_and_a_plan_are_one() {
     let lab = settled();
     let trips = Cell::new(0);
-    let cloud = Distant { near: &lab.cloud, trips: &trips };
+    let cloud = Distant { near: &lab.cloud, trips: &trips, stutters: false };
     let request = patched(json!({}));
     travel(&trips, engine::outputs(&cloud, &request.scope)).unwrap();
     assert_eq!(trips.replace(0), 1);

@@ -3,8 +3,14 @@
 use std::{fmt::Write as _, path::Path, time::Duration};
 
 use machinepool::{
-    clock::Clock as _, cloud::sandbox::RefreshOptions, contract::request::Request, error::Failure,
-    model::names::Names,
+    clock::Clock as _,
+    cloud::sandbox::RefreshOptions,
+    contract::request::Request,
+    error::Failure,
+    model::{
+        names::Names,
+        observed::{Launch, TemplateUse},
+    },
 };
 use serde::Deserialize;
 use serde_json::Value;
@@ -69,6 +75,8 @@ enum Hand {
     DeleteGroup,
     /// Starts an instance refresh without `SkipMatching`.
     StartRefresh,
+    /// Starts one with the group's own template as desired configuration.
+    StartDesiredRefresh,
     CancelRefresh,
 }
 
@@ -121,12 +129,19 @@ impl Player {
             Hand::CancelRefresh => {
                 run(sandbox.perform(&Write::CancelRefresh { group })).unwrap();
             }
-            Hand::StartRefresh => {
-                let now = self.lab.clock.now();
-                let options = RefreshOptions { warmup_seconds: 300, ..RefreshOptions::default() };
-                sandbox.edit(|world| world.start_refresh_by_hand(GROUP, options, now)).expect("it starts");
+            Hand::StartRefresh => self.start_refresh(None),
+            Hand::StartDesiredRefresh => {
+                let launch = self.lab.world().groups[GROUP].launch.clone();
+                let Launch::Template(used) = launch else { panic!("{launch:?}") };
+                self.start_refresh(Some(used));
             }
         }
+    }
+
+    fn start_refresh(&self, desired: Option<TemplateUse>) {
+        let now = self.lab.clock.now();
+        let options = RefreshOptions { warmup_seconds: 300, desired, ..RefreshOptions::default() };
+        self.lab.edit(|world| world.start_refresh_by_hand(GROUP, options, now)).expect("it starts");
     }
 
     fn play(&mut self, step: &Step) {

@@ -6,25 +6,24 @@ use serde_json::Value;
 /// One call.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Call {
-    pub(crate) service: String,
     pub(crate) operation: String,
     pub(crate) parameters: Value,
     /// Milliseconds on the double's clock.
     pub(crate) started: f64,
     /// None while there is no answer yet.
     pub(crate) finished: Option<f64>,
-    pub(crate) status: Option<u16>,
+    /// The kind of fault it met.
+    pub(crate) fault: Option<String>,
 }
 
-impl Call {
-    pub(crate) fn is_read(&self) -> bool {
-        ["Describe", "Get", "Head", "List"].iter().any(|verb| self.operation.starts_with(verb))
-    }
+/// Whether an operation changes anything.
+pub(crate) fn is_write(operation: &str) -> bool {
+    !["Describe", "Get", "Head", "List"].iter().any(|verb| operation.starts_with(verb))
 }
 
 /// Names of the operations that write, in the order they came.
 pub(crate) fn writes(calls: &[Call]) -> Vec<&str> {
-    calls.iter().filter(|call| !call.is_read()).map(|call| call.operation.as_str()).collect()
+    calls.iter().map(|call| call.operation.as_str()).filter(|operation| is_write(operation)).collect()
 }
 
 /// Names of all operations, sorted: calls side by side come in any order.
@@ -53,12 +52,11 @@ pub(crate) fn depth(calls: &[Call]) -> usize {
 #[test]
 fn depth_counts_what_did_not_overlap() {
     let call = |started: f64, finished: f64| Call {
-        service: String::new(),
         operation: String::new(),
         parameters: Value::Null,
         started,
         finished: Some(finished),
-        status: Some(200),
+        fault: None,
     };
     assert_eq!(depth(&[]), 0);
     assert_eq!(depth(&[call(0.0, 10.0), call(1.0, 12.0), call(2.0, 9.0)]), 1);

@@ -97,8 +97,9 @@ fn directory() -> PathBuf {
 fn environment() -> Result<PathBuf, String> {
     let pins = directory().join("requirements.txt");
     let digest = Sha256::digest(fs::read(&pins).map_err(|error| error.to_string())?);
-    let name: String = digest[..6].iter().map(|byte| format!("{byte:02x}")).collect();
-    let home = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("aws-double-{name}"));
+    let [a, b, c, d, ..] = <[u8; 32]>::from(digest);
+    let name = format!("aws-double-{:08x}", u32::from_be_bytes([a, b, c, d]));
+    let home = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     if !home.exists() {
         let aside = home.with_extension(std::process::id().to_string());
         let venv = ["-m", "venv", "--clear"].map(Into::into);

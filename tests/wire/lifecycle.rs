@@ -113,7 +113,7 @@ async fn instances_get_what_the_template_says() {
         (Some(true), Some(40), Some(true))
     );
     let interface = &data.network_interfaces()[0];
-    assert_eq!(interface.groups(), [pool.surroundings.security_group.clone()]);
+    assert_eq!(interface.groups(), std::slice::from_ref(&pool.surroundings.security_group));
     assert_eq!(interface.associate_public_ip_address(), Some(false));
     let metadata = data.metadata_options().unwrap();
     assert_eq!(metadata.http_tokens().unwrap().as_str(), "required");

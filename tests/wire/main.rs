@@ -9,9 +9,11 @@
 
 mod budgets;
 mod calls;
+mod crashes;
 mod destroy;
 mod double;
 mod drift;
+mod faults;
 mod harness;
 mod inputs;
 mod lifecycle;
@@ -19,4 +21,5 @@ mod look;
 mod outputs;
 mod refusals;
 mod rolls;
+mod scenario;
 mod sizes;

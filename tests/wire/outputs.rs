@@ -119,15 +119,19 @@ async fn pending_members() {
 async fn stopped_and_unknown_members_stay_in_the_list() {
     let Some(pool) = Pool::applied().await else { return };
     let member = pool.members().await.first().unwrap().clone();
-    for (state, shown) in [("stopping", "stopped"), ("stopped", "stopped")] {
+    for (state, shown, reason) in [
+        ("stopping", "stopped", "InstanceStopped"),
+        ("stopped", "stopped", "InstanceStopped"),
+        ("hibernating", "unknown", "UnknownState"),
+    ] {
         pool.act("state", json!({"instance": member, "state": state}));
         let outputs = pool.outputs();
-        let reasons = json!([format!("InstanceStopped:{member}")]);
-        assert_eq!(health(&outputs), (json!("stopped"), json!(false), reasons));
+        assert_eq!(health(&outputs), (json!(shown), json!(false), json!([format!("{reason}:{member}")])));
         assert_eq!(outputs["provider_id_list"].as_array().unwrap().len(), 3);
         let instances = outputs["instances"].as_array().unwrap();
         let one = instances.iter().find(|one| one["instance_id"] == member.as_str()).unwrap();
         assert_eq!(one["state"], shown);
+        pool.is_settled();
     }
 }
 

@@ -1,8 +1,6 @@
 //! What is refused, and that nothing is written then.
 
-use aws_sdk_ec2::types::{
-    LaunchTemplateTagSpecificationRequest, RequestLaunchTemplateData, ResourceType, Tag,
-};
+use aws_sdk_ec2::types::{RequestLaunchTemplateData, ResourceType, Tag};
 use machinepool::model::names::RollKey;
 use serde_json::{Value, json};
 

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::{
     calls::writes,
     harness::Pool,
-    inputs::{NEWEST_1_34_1, OLDER_1_34_1},
+    inputs::{NEWEST_1_34_1, NEWEST_1_34_2, OLDER_1_34_1},
 };
 
 /// Applies a change that rolls, and sees the roll through.
@@ -55,6 +55,7 @@ async fn rolls(pool: &mut Pool, name: &str, value: Value) {
 async fn a_new_kubernetes_version() {
     let Some(mut pool) = Pool::applied().await else { return };
     rolls(&mut pool, "kubernetes_version", "v1.34.2".into()).await;
+    assert_eq!(pool.version().await.launch_template_data().unwrap().image_id(), Some(NEWEST_1_34_2));
 }
 
 #[tokio::test]

@@ -25,7 +25,7 @@ pub(super) fn left_bucket<'a>(view: &View<'_>, template: &'a Template) -> Option
 fn left_object(view: &View<'_>, template: &Template, draft: &mut Draft) {
     let Some(bucket) = left_bucket(view, template) else { return };
     let key = view.desired.object.key.clone();
-    draft.notes.push(format!("The bootstrap object s3://{bucket}/{key} serves no longer and is deleted."));
+    draft.notes.push(format!("The bootstrap object s3://{bucket}/{key} serves no longer: apply deletes it."));
     let remove = Task::RemoveObject { bucket: bucket.clone(), key };
     let tags = Tags::from([(records::BUCKET.to_owned(), view.desired.object.bucket.clone())]);
     let record = Task::Write(Write::TagTemplate { template_id: template.id.clone(), tags });
@@ -41,9 +41,11 @@ pub(super) fn plan(view: &View<'_>, draft: &mut Draft) {
             continue;
         }
         if in_use(view, stale) {
-            draft.notes.push(format!("Launch template {} is deleted once no member runs it.", stale.name));
+            draft
+                .notes
+                .push(format!("Launch template {} goes with an apply once no member runs it.", stale.name));
         } else {
-            draft.notes.push(format!("Launch template {} serves no longer and is deleted.", stale.name));
+            draft.notes.push(format!("Launch template {} serves no longer: apply deletes it.", stale.name));
             // A template that records an object elsewhere stays until that one is gone.
             if left_bucket(view, stale).is_none() {
                 let write = Write::DeleteTemplate { template_id: stale.id.clone() };

@@ -8,7 +8,7 @@ use crate::model::{
     diff::{self, Fields},
     members::{self, Member},
     observed::{Group, Launch},
-    plan::{Action, Address, Task},
+    plan::{Action, Address, AffectedMember, Task},
     records::{self, RollMark},
     resources::{CreateGroup, TemplateRef, UpdateGroup, Write},
     roll, target,
@@ -33,6 +33,14 @@ fn zone_record(view: &View<'_>, draft: &mut Draft) {
         let mut fields = Fields::default();
         fields.value("zones", None::<&str>, &zones.record);
         draft.change(Address::InheritedZones, &view.desired.names.group, Action::Create, fields.into_vec());
+    }
+    if let Some(offered) = &zones.offered {
+        draft.notes.push(format!(
+            "The pool stays in the zones of its first apply ({}); the cluster now has {}. Set failure_domains to \
+             change that.",
+            zones.record.replace('/', ", "),
+            offered.join(", ")
+        ));
     }
 }
 
@@ -242,15 +250,7 @@ fn warn(view: &View<'_>, live: &Group, max: u32, draft: &mut Draft) {
     let wanted = &view.desired.group;
     let members = members::members(Some(live), &view.observed.instances);
     let next = if wanted.scaled { live.desired.clamp(wanted.min, max) } else { wanted.initial };
-    if next < live.desired {
-        draft.warnings.push(Diagnostic::warning(
-            format!("{} members are terminated without drain", live.desired - next),
-            format!(
-                "The desired capacity goes from {} to {next}; the group chooses which members leave.",
-                live.desired
-            ),
-        ));
-    }
+    scale_in(live, next, &members, draft);
     outside(view, live, &members, draft);
     let foreign: Vec<&str> = live.suspended.iter().map(String::as_str).filter(|p| *p != SUSPENDED).collect();
     if !foreign.is_empty() {
@@ -262,23 +262,54 @@ fn warn(view: &View<'_>, live: &Group, max: u32, draft: &mut Draft) {
     }
 }
 
-/// Members in zones that the pool does not span, or from now on does not.
-fn outside(view: &View<'_>, live: &Group, members: &[Member], draft: &mut Draft) {
-    let list: Vec<String> = members
-        .iter()
-        .filter(|m| !view.desired.zones.spanned.contains(&m.zone))
-        .map(|m| format!("{} ({})", m.id, m.zone))
-        .collect();
-    if list.is_empty() {
+/// Members that leave because there are more than wanted. Protected ones stay, and so do standby ones.
+fn scale_in(live: &Group, next: u32, members: &[Member], draft: &mut Draft) {
+    if next >= live.desired {
         return;
     }
-    let removes = live.subnets.iter().any(|subnet| !view.desired.group.subnets.contains(subnet));
-    if removes {
+    let serving: Vec<&Member> = members.iter().filter(|m| !m.is_standby()).collect();
+    let surplus = serving.len().saturating_sub(next as usize);
+    let kept = serving.iter().filter(|m| m.protected).count();
+    let leaving = surplus.min(serving.len() - kept);
+    draft.terminated = u32::try_from(leaving).unwrap_or(u32::MAX);
+    if leaving > 0 {
+        let (noun, verb) = if leaving == 1 { ("member", "is") } else { ("members", "are") };
         draft.warnings.push(Diagnostic::warning(
-            format!("{} members in removed zones are replaced elsewhere, without drain", list.len()),
-            list.join(", "),
+            format!("{leaving} {noun} {verb} terminated without drain"),
+            format!(
+                "The desired capacity goes from {} to {next}; the group chooses which members leave.",
+                live.desired
+            ),
         ));
-    } else {
-        draft.notes.push(format!("Members in zones that the pool no longer spans: {}.", list.join(", ")));
     }
+    if leaving < surplus {
+        draft.warnings.push(Diagnostic::warning(
+            format!("{} more than wanted stay: they are protected from scale-in", surplus - leaving),
+            "Clear the protection (aws autoscaling set-instance-protection) when they may go.",
+        ));
+    }
+}
+
+/// Members in zones that the pool does not span, or from now on does not.
+fn outside(view: &View<'_>, live: &Group, members: &[Member], draft: &mut Draft) {
+    let outside: Vec<&Member> =
+        members.iter().filter(|m| !view.desired.zones.spanned.contains(&m.zone)).collect();
+    if outside.is_empty() {
+        return;
+    }
+    let list: Vec<String> = outside.iter().map(|m| format!("{} ({})", m.id, m.zone)).collect();
+    if live.subnets.iter().all(|subnet| view.desired.group.subnets.contains(subnet)) {
+        draft.notes.push(format!("Members in zones that the pool no longer spans: {}.", list.join(", ")));
+        return;
+    }
+    draft.replaced.extend(outside.iter().map(|m| AffectedMember {
+        id: m.id.clone(),
+        zone: m.zone.clone(),
+        why: "its zone is removed".to_owned(),
+    }));
+    let (noun, verb) = if list.len() == 1 { ("member", "is") } else { ("members", "are") };
+    draft.warnings.push(Diagnostic::warning(
+        format!("{} {noun} in removed zones {verb} replaced elsewhere, without drain", list.len()),
+        list.join(", "),
+    ));
 }

@@ -74,6 +74,7 @@ struct Draft {
     changes: BTreeMap<Address, Change>,
     stages: [Vec<Vec<Step>>; PHASES],
     replaced: Vec<AffectedMember>,
+    terminated: u32,
     warnings: Vec<Diagnostic>,
     notes: Vec<String>,
 }
@@ -140,6 +141,7 @@ fn draw(desired: &Desired, observed: &Observed) -> Plan {
     Plan {
         changes: draft.changes.into_values().collect(),
         replaced: draft.replaced,
+        terminated: draft.terminated,
         warnings: draft.warnings,
         notes: draft.notes,
         stages: draft.stages.into_iter().filter(|stage| !stage.is_empty()).collect(),

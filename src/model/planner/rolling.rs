@@ -67,8 +67,8 @@ pub(super) fn plan(view: &View<'_>, version: u64, draft: &mut Draft) {
             draft.warnings.push(Diagnostic::warning(
                 "Members were left behind by a successful roll",
                 format!(
-                    "{} run another launch template than {name}: put aside (standby) or attached by hand. \
-                     Terminate them, or start an instance refresh by hand.",
+                    "Members that run another launch template than {name}, put aside (standby) or attached by \
+                     hand: {}. Terminate them, or start an instance refresh by hand.",
                     left.join(", ")
                 ),
             ));
@@ -90,12 +90,15 @@ fn start(view: &View<'_>, live: &Group, version: u64, draft: &mut Draft) {
         .filter(|m| m.lifecycle.as_deref().is_some_and(|l| !l.starts_with("Terminat")))
         .filter(|m| !m.template.as_ref().is_some_and(matches))
         .partition(|m| m.is_standby());
-    draft.replaced = rolled.into_iter().map(affected).collect();
+    // A member whose zone goes as well is told once.
+    draft.replaced.retain(|known| !rolled.iter().any(|m| m.id == known.id));
+    draft.replaced.extend(rolled.into_iter().map(affected));
+    draft.replaced.sort_by(|a, b| (&a.zone, &a.id).cmp(&(&b.zone, &b.id)));
     if !aside.is_empty() {
         let ids: Vec<&str> = aside.iter().map(|m| m.id.as_str()).collect();
         draft.warnings.push(Diagnostic::warning(
             "Standby members stay behind",
-            format!("{} are in standby, and a roll does not replace them.", ids.join(", ")),
+            format!("A roll does not replace members in standby: {}.", ids.join(", ")),
         ));
     }
     let change = draft.changes.entry(Address::Group).or_insert_with(|| Change {

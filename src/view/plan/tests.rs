@@ -31,6 +31,7 @@ fn script(labels: &str) -> String {
 
 fn creation() -> Plan {
     Plan {
+        terminated: 0,
         changes: vec![
             change(
                 Address::Object,
@@ -71,6 +72,7 @@ fn roll() -> Plan {
     );
     template.reason = Some("made for v1.31.4, wanted for v1.31.5".into());
     Plan {
+        terminated: 0,
         changes: vec![
             template,
             change(

@@ -34,9 +34,7 @@ class Call:
         self.method = environ["REQUEST_METHOD"]
         self.body = read_body(environ)
         self.headers = {
-            name[5:].replace("_", "-").lower(): value
-            for name, value in environ.items()
-            if name.startswith("HTTP_")
+            name[5:].replace("_", "-").lower(): value for name, value in environ.items() if name.startswith("HTTP_")
         }
         self.headers["content-type"] = environ.get("CONTENT_TYPE", "")
         self.headers["content-length"] = str(len(self.body))

@@ -51,14 +51,23 @@ def denied(call):
     """What a missing permission looks like in each service."""
     subject = f"User: arn:aws:iam::{call.account}:user/test is not authorized to perform: "
     if call.service == "ec2":
-        return 403, "UnauthorizedOperation", "You are not authorized to perform this operation. " + subject + (
-            f"ec2:{call.operation} because no identity-based policy allows the ec2:{call.operation} action."
+        return (
+            403,
+            "UnauthorizedOperation",
+            "You are not authorized to perform this operation. "
+            + subject
+            + (f"ec2:{call.operation} because no identity-based policy allows the ec2:{call.operation} action."),
         )
     if call.service == "s3":
         return 403, "AccessDenied", "Access Denied"
-    return 403, "AccessDenied", subject + (
-        f"autoscaling:{call.operation} because no identity-based policy allows the "
-        f"autoscaling:{call.operation} action"
+    return (
+        403,
+        "AccessDenied",
+        subject
+        + (
+            f"autoscaling:{call.operation} because no identity-based policy allows the "
+            f"autoscaling:{call.operation} action"
+        ),
     )
 
 

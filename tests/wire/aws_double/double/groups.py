@@ -5,21 +5,18 @@ from moto.core.exceptions import ServiceException
 from moto.core.utils import utcnow
 
 from . import members, refresh
-from . import tags as tag_rules
 from .errors import autoscaling, group_not_found, validation
 from .members import LIVE, LaunchFailed
-
-PROCESSES = [
-    "AZRebalance",
-    "AddToLoadBalancer",
-    "AlarmNotification",
-    "HealthCheck",
-    "InstanceRefresh",
-    "Launch",
-    "ReplaceUnhealthy",
-    "ScheduledActions",
-    "Terminate",
-]
+from .rules import (
+    bad_template,
+    check_bounds,
+    check_tags,
+    checked_processes,
+    checked_subnets,
+    metric,
+    policy_target_not_found,
+    tag_target_not_found,
+)
 
 # What the tests may set per group name, also before the group exists.
 DEFAULTS = {
@@ -338,15 +335,26 @@ class StrictBackend(models.AutoScalingBackend):
     def put_scaling_policy(self, **fields):
         self.group_to_change(fields["as_name"], policy_target_not_found)
         policy = models.FakeScalingPolicy(**fields, autoscaling_backend=self)
+        self._check_metric(policy)
         policy.enabled = True
         alarms = ["AlarmHigh", "AlarmLow"] if policy.policy_type == "TargetTrackingScaling" else []
         stem = f"TargetTracking-{policy.auto_scaling_group_name}"
-        policy.alarms = [{"AlarmName": f"{stem}-{alarm}", "AlarmARN": f"arn:aws:cloudwatch:{alarm}"} for alarm in alarms]
+        policy.alarms = [{"AlarmName": f"{stem}-{one}", "AlarmARN": f"arn:aws:cloudwatch:{one}"} for one in alarms]
         if policy.target_tracking_configuration is not None:
             # AWS fills this in.
             policy.target_tracking_configuration.__dict__.setdefault("DisableScaleIn", False)
         self.policies[fields["as_name"], fields["name"]] = policy
         return policy
+
+    def _check_metric(self, policy):
+        others = [
+            other
+            for (group, name), other in self.policies.items()
+            if group == policy.auto_scaling_group_name and name != policy.name
+        ]
+        for other in others:
+            if metric(policy) and metric(policy) == metric(other):
+                raise validation("Only one TargetTrackingScaling policy for a given metric specification is allowed.")
 
     def describe_policies(self, autoscaling_group_name=None, policy_names=None, policy_types=None):
         if autoscaling_group_name:
@@ -357,45 +365,3 @@ class StrictBackend(models.AutoScalingBackend):
         self.group(group_name, policy_target_not_found)
         if self.policies.pop((group_name, name), None) is None:
             raise validation("Scaling policy name not found")
-
-
-def tag_target_not_found(name):
-    return validation(f"AutoScalingGroup not found - AutoScaling Group {name} not found")
-
-
-def policy_target_not_found(name):
-    return validation(f"Group {name} not found")
-
-
-def bad_template(why):
-    return validation(f"You must use a valid fully-formed launch template. {why}")
-
-
-def check_bounds(low, high, desired):
-    if low > high:
-        raise validation(f"Max bound, {high}, must be greater than or equal to min bound, {low}")
-    if desired is not None and not low <= desired <= high:
-        raise validation(
-            f"Desired capacity:{desired} must be between the specified min size:{low} and max size:{high}"
-        )
-
-
-def check_tags(tags):
-    found = tag_rules.fault({tag["Key"]: tag.get("Value") for tag in tags})
-    if found:
-        raise autoscaling("LimitExceeded", found[1]) if found[0] == "limit" else validation(found[1])
-
-
-def checked_subnets(backend, text):
-    known = {subnet.id for subnet in backend.ec2_backend.describe_subnets()}
-    for subnet in (text or "").split(","):
-        if text and subnet not in known:
-            raise validation(f"The subnet ID '{subnet}' does not exist")
-    return text
-
-
-def checked_processes(names):
-    for name in names or []:
-        if name not in PROCESSES:
-            raise validation(f"{name} is not a valid process name")
-    return names or PROCESSES

@@ -41,9 +41,12 @@ class LaunchFailed(Exception):
     """AWS's words for why an instance did not start."""
 
 
+CODES = {"pending": 0, "running": 16, "shutting-down": 32, "terminated": 48, "stopping": 64, "stopped": 80}
+
+
 def set_machine_state(instance, name):
-    code = {"pending": 0, "running": 16, "shutting-down": 32, "terminated": 48, "stopping": 64, "stopped": 80}[name]
-    instance._state = MachineState(name, code)
+    """EC2's state of an instance; also a word that EC2 does not have yet."""
+    instance._state = MachineState(name, CODES.get(name, 96))
 
 
 def launch(group):
@@ -56,7 +59,10 @@ def launch(group):
     if data.get("ImageId") not in ec2.amis:
         raise LaunchFailed(f"The image id '[{data.get('ImageId')}]' does not exist")
     interface = (data.get("NetworkInterfaces") or [{}])[0]
-    tags = {s["ResourceType"]: {t["Key"]: t["Value"] for t in s.get("Tags", [])} for s in data.get("TagSpecifications", [])}
+    tags = {
+        specification["ResourceType"]: {tag["Key"]: tag["Value"] for tag in specification.get("Tags", [])}
+        for specification in data.get("TagSpecifications", [])
+    }
     tags.setdefault("instance", {}).update({GROUP_TAG: group.name, **group.get_propagated_tags()})
     try:
         reservation = ec2.run_instances(

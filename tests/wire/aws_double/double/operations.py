@@ -9,6 +9,7 @@ from moto.ec2.responses import EC2Response
 
 from . import refresh
 from .groups import StrictBackend, StrictGroup
+from .rules import policy_target_not_found
 from .templates import StrictTemplate, TemplateOperations
 
 PAGE = 50
@@ -81,8 +82,6 @@ class StrictAutoScaling(AutoScalingResponse):
     def describe_scheduled_actions(self):
         name = self._get_param("AutoScalingGroupName")
         if name:
-            from .groups import policy_target_not_found
-
             self.autoscaling_backend.group(name, policy_target_not_found)
         return super().describe_scheduled_actions()
 

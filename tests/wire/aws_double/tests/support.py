@@ -23,7 +23,9 @@ CONFIG = Config(retries={"total_max_attempts": 1}, s3={"addressing_style": "path
 class DoubleTest(unittest.TestCase):
     """Each test has an account of its own. The clients are shared: making one takes longer than a test."""
 
-    autoscaling, ec2, s3 = (SESSION.client(s, endpoint_url=ENDPOINT, config=CONFIG) for s in ("autoscaling", "ec2", "s3"))
+    autoscaling, ec2, s3 = (
+        SESSION.client(service, endpoint_url=ENDPOINT, config=CONFIG) for service in ("autoscaling", "ec2", "s3")
+    )
 
     def setUp(self):
         self.key = next(KEYS)
@@ -43,9 +45,9 @@ class DoubleTest(unittest.TestCase):
     def subnets(self):
         vpc = self.ec2.create_vpc(CidrBlock="10.0.0.0/16")["Vpc"]["VpcId"]
         return [
-            self.ec2.create_subnet(VpcId=vpc, CidrBlock=f"10.0.{n}.0/24", AvailabilityZone=f"us-east-1{zone}")["Subnet"][
-                "SubnetId"
-            ]
+            self.ec2.create_subnet(VpcId=vpc, CidrBlock=f"10.0.{n}.0/24", AvailabilityZone=f"us-east-1{zone}")[
+                "Subnet"
+            ]["SubnetId"]
             for n, zone in enumerate("abc")
         ]
 

@@ -24,7 +24,10 @@ class Creation(DoubleTest):
         old = set(self.members())
         self.ec2.modify_launch_template(LaunchTemplateId=template, DefaultVersion="2")
         self.autoscaling.update_auto_scaling_group(AutoScalingGroupName="pool", MaxSize=2, DesiredCapacity=2)
-        versions = {i: (m["LaunchTemplate"]["LaunchTemplateName"], m["LaunchTemplate"]["Version"]) for i, m in self.members().items()}
+        versions = {
+            i: (m["LaunchTemplate"]["LaunchTemplateName"], m["LaunchTemplate"]["Version"])
+            for i, m in self.members().items()
+        }
         for member, (name, version) in versions.items():
             self.assertEqual((name, version), ("pool-template", "1" if member in old else "2"))
             tags = {tag["Key"]: tag["Value"] for tag in self.machines()[member]["Tags"]}
@@ -32,14 +35,18 @@ class Creation(DoubleTest):
             self.assertEqual(tags["aws:ec2launchtemplate:id"], template)
 
     def test_members_have_what_their_template_says(self):
-        sg = self.ec2.create_security_group(GroupName="worker", Description="x", VpcId=self.ec2.describe_vpcs()["Vpcs"][0]["VpcId"])
+        sg = self.ec2.create_security_group(
+            GroupName="worker", Description="x", VpcId=self.ec2.describe_vpcs()["Vpcs"][0]["VpcId"]
+        )
         template = self.template(
             "full",
             UserData="aGVsbG8=",
             NetworkInterfaces=[{"DeviceIndex": 0, "Groups": [sg["GroupId"]], "AssociatePublicIpAddress": False}],
             MetadataOptions={"HttpTokens": "required", "HttpPutResponseHopLimit": 2},
             TagSpecifications=[{"ResourceType": "instance", "Tags": [{"Key": "Name", "Value": "n"}]}],
-            BlockDeviceMappings=[{"DeviceName": "/dev/sda1", "Ebs": {"VolumeSize": 40, "VolumeType": "gp3", "Encrypted": True}}],
+            BlockDeviceMappings=[
+                {"DeviceName": "/dev/sda1", "Ebs": {"VolumeSize": 40, "VolumeType": "gp3", "Encrypted": True}}
+            ],
         )
         self.group(1, template=template)
         (machine,) = self.machines().values()
@@ -87,7 +94,9 @@ class Bounds(DoubleTest):
     def test_a_lower_bound_above_the_upper_one_is_refused(self):
         self.refused("ValidationError", self.group, 3, MinSize=4, MaxSize=3)
         self.group(2, name="other")
-        self.refused("ValidationError", self.autoscaling.update_auto_scaling_group, AutoScalingGroupName="other", MinSize=3)
+        self.refused(
+            "ValidationError", self.autoscaling.update_auto_scaling_group, AutoScalingGroupName="other", MinSize=3
+        )
 
     def test_bounds_move_the_desired_capacity(self):
         self.group(3)
@@ -119,14 +128,16 @@ class Members(DoubleTest):
 
     def test_protected_members_stay_when_the_group_shrinks(self):
         self.group(3, MinSize=0)
-        kept = sorted(self.members())[0]
-        self.autoscaling.set_instance_protection(AutoScalingGroupName="pool", InstanceIds=[kept], ProtectedFromScaleIn=True)
+        kept = min(self.members())
+        self.autoscaling.set_instance_protection(
+            AutoScalingGroupName="pool", InstanceIds=[kept], ProtectedFromScaleIn=True
+        )
         self.autoscaling.set_desired_capacity(AutoScalingGroupName="pool", DesiredCapacity=0)
         self.assertEqual(list(self.members()), [kept])
 
     def test_a_member_terminated_by_hand_is_replaced(self):
         self.group(2)
-        gone = sorted(self.members())[0]
+        gone = min(self.members())
         self.ec2.terminate_instances(InstanceIds=[gone])
         self.assertEqual(len(self.members()), 2)
         self.assertNotIn(gone, self.members())
@@ -146,7 +157,9 @@ class Members(DoubleTest):
         self.autoscaling.set_desired_capacity(AutoScalingGroupName="pool", DesiredCapacity=0)
         (member,) = self.members().values()
         self.assertEqual(member["LifecycleState"], "Terminating")
-        self.refused("ScalingActivityInProgress", self.autoscaling.delete_auto_scaling_group, AutoScalingGroupName="pool")
+        self.refused(
+            "ScalingActivityInProgress", self.autoscaling.delete_auto_scaling_group, AutoScalingGroupName="pool"
+        )
         self.assertEqual(self.members(), {})
 
     def test_the_state_of_a_machine_can_be_set(self):
@@ -198,7 +211,9 @@ class Deletion(DoubleTest):
     def test_a_deleting_group_stays_visible_for_a_while_and_refuses_changes(self):
         self.group(0)
         self.autoscaling.delete_auto_scaling_group(AutoScalingGroupName="pool")
-        message = self.refused("ValidationError", self.autoscaling.update_auto_scaling_group, AutoScalingGroupName="pool", MaxSize=1)
+        message = self.refused(
+            "ValidationError", self.autoscaling.update_auto_scaling_group, AutoScalingGroupName="pool", MaxSize=1
+        )
         self.assertIn("pending delete", message)
         self.refused("AlreadyExists", self.group, template=self.template("again"))
         self.assertEqual([self.look()["Status"] for _ in range(2)], ["Delete in progress"] * 2)
@@ -237,18 +252,25 @@ class Tags(DoubleTest):
     def test_keys_and_values_are_checked(self):
         for key, value in [("a" * 129, ""), ("k", "v" * 257), ("AWS:x", ""), ("a,b", ""), ("k", "a\tb")]:
             tag = {**self.tags(1)[0], "Key": key, "Value": value}
-            self.refused("ValidationError", self.group, 0, template=self.template(f"t{abs(hash(key + value))}"), Tags=[tag])
+            self.refused(
+                "ValidationError", self.group, 0, template=self.template(f"t{abs(hash(key + value))}"), Tags=[tag]
+            )
 
     def test_a_group_must_be_there(self):
-        self.assertIn("not found", self.refused("ValidationError", self.autoscaling.create_or_update_tags, Tags=self.tags(1)))
+        self.assertIn(
+            "not found", self.refused("ValidationError", self.autoscaling.create_or_update_tags, Tags=self.tags(1))
+        )
 
 
 class Policies(DoubleTest):
-    def put(self, group):
-        target = {"PredefinedMetricSpecification": {"PredefinedMetricType": "ASGAverageCPUUtilization"}, "TargetValue": 60.0}
+    def put(self, group, name="cpu"):
+        target = {
+            "PredefinedMetricSpecification": {"PredefinedMetricType": "ASGAverageCPUUtilization"},
+            "TargetValue": 60.0,
+        }
         return self.autoscaling.put_scaling_policy(
             AutoScalingGroupName=group,
-            PolicyName="cpu",
+            PolicyName=name,
             PolicyType="TargetTrackingScaling",
             TargetTrackingConfiguration=target,
         )
@@ -262,6 +284,19 @@ class Policies(DoubleTest):
         self.assertEqual(len(shown), 1)
         self.assertTrue(shown[0]["Enabled"])
         self.assertEqual(self.autoscaling.describe_policies(AutoScalingGroupName="one")["ScalingPolicies"], [])
+
+    def test_one_metric_is_tracked_once(self):
+        self.group(0)
+        self.put("pool")
+        self.put("pool")
+        self.refused("ValidationError", self.put, "pool", "other")
+
+    def test_a_missing_policy_is_not_found(self):
+        self.group(0)
+        delete = self.autoscaling.delete_policy
+        self.assertIn(
+            "not found", self.refused("ValidationError", delete, AutoScalingGroupName="pool", PolicyName="cpu")
+        )
 
     def test_a_missing_group_has_words_of_its_own(self):
         for call in (self.autoscaling.describe_policies, self.autoscaling.describe_scheduled_actions):

@@ -2,6 +2,7 @@
 
 import threading
 import time
+from urllib.error import HTTPError
 
 from botocore.exceptions import EndpointConnectionError, HTTPClientError
 
@@ -103,5 +104,5 @@ class Faults(DoubleTest):
         self.assertEqual(list(self.members()), order[::-1])
 
     def test_an_unknown_fault_is_refused(self):
-        with self.assertRaises(Exception):
+        with self.assertRaises(HTTPError):
             self.rules({"operation": "*", "kind": "explode"})

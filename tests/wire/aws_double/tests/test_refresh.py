@@ -8,7 +8,9 @@ ROLL = {"MinHealthyPercentage": 100, "MaxHealthyPercentage": 200, "SkipMatching"
 class Refresh(DoubleTest):
     def start(self, **preferences):
         preferences = {**ROLL, "ScaleInProtectedInstances": "Refresh", "StandbyInstances": "Ignore", **preferences}
-        return self.autoscaling.start_instance_refresh(AutoScalingGroupName="pool", Preferences=preferences)["InstanceRefreshId"]
+        return self.autoscaling.start_instance_refresh(AutoScalingGroupName="pool", Preferences=preferences)[
+            "InstanceRefreshId"
+        ]
 
     def shown(self):
         return self.autoscaling.describe_instance_refreshes(AutoScalingGroupName="pool")["InstanceRefreshes"]
@@ -59,11 +61,15 @@ class Refresh(DoubleTest):
         self.assertEqual(statuses[-1], "Successful")
 
     def test_protected_members(self):
-        for choice, status, kept in [("Ignore", "Successful", 1), ("Wait", "InProgress", 1), ("Refresh", "Successful", 0)]:
+        for choice, status, kept in [
+            ("Ignore", "Successful", 1),
+            ("Wait", "InProgress", 1),
+            ("Refresh", "Successful", 0),
+        ]:
             with self.subTest(choice):
                 self.setUp()
                 old = self.old_pool(2)
-                protected = sorted(old)[0]
+                protected = min(old)
                 self.autoscaling.set_instance_protection(
                     AutoScalingGroupName="pool", InstanceIds=[protected], ProtectedFromScaleIn=True
                 )
@@ -73,11 +79,15 @@ class Refresh(DoubleTest):
                 self.assertEqual(len(old & set(self.members())), kept)
 
     def test_members_in_standby(self):
-        for choice, status, kept in [("Ignore", "Successful", 1), ("Wait", "InProgress", 1), ("Terminate", "Successful", 0)]:
+        for choice, status, kept in [
+            ("Ignore", "Successful", 1),
+            ("Wait", "InProgress", 1),
+            ("Terminate", "Successful", 0),
+        ]:
             with self.subTest(choice):
                 self.setUp()
                 old = self.old_pool(2, MinSize=0)
-                aside = sorted(old)[0]
+                aside = min(old)
                 self.autoscaling.enter_standby(
                     AutoScalingGroupName="pool", InstanceIds=[aside], ShouldDecrementDesiredCapacity=True
                 )

@@ -17,7 +17,9 @@ class Creation(DoubleTest):
     def test_a_token_makes_a_version_repeatable(self):
         template = self.template()
         fields = {"LaunchTemplateId": template, "LaunchTemplateData": DATA, "ClientToken": "t1"}
-        numbers = [self.ec2.create_launch_template_version(**fields)["LaunchTemplateVersion"]["VersionNumber"] for _ in "ab"]
+        numbers = [
+            self.ec2.create_launch_template_version(**fields)["LaunchTemplateVersion"]["VersionNumber"] for _ in "ab"
+        ]
         self.assertEqual(numbers, [2, 2])
         self.assertEqual(self.version(template), 3)
         fields["LaunchTemplateData"] = {**DATA, "ImageId": NEWER_IMAGE}
@@ -47,8 +49,17 @@ class Creation(DoubleTest):
             "KeyName": "key",
             "IamInstanceProfile": {"Name": "worker"},
             "UserData": user_data(3),
-            "BlockDeviceMappings": [{"DeviceName": "/dev/sda1", "Ebs": {"VolumeSize": 40, "Encrypted": True, "DeleteOnTermination": True}}],
-            "NetworkInterfaces": [{"DeviceIndex": 0, "AssociatePublicIpAddress": False, "DeleteOnTermination": True, "Groups": ["sg-1", "sg-2"]}],
+            "BlockDeviceMappings": [
+                {"DeviceName": "/dev/sda1", "Ebs": {"VolumeSize": 40, "Encrypted": True, "DeleteOnTermination": True}}
+            ],
+            "NetworkInterfaces": [
+                {
+                    "DeviceIndex": 0,
+                    "AssociatePublicIpAddress": False,
+                    "DeleteOnTermination": True,
+                    "Groups": ["sg-1", "sg-2"],
+                }
+            ],
             "MetadataOptions": {"HttpTokens": "required", "HttpEndpoint": "enabled", "HttpPutResponseHopLimit": 1},
             "InstanceMarketOptions": {"MarketType": "spot"},
             "TagSpecifications": [{"ResourceType": "instance", "Tags": [{"Key": "k", "Value": ""}]}],
@@ -61,13 +72,17 @@ class Creation(DoubleTest):
         )
         (shown,) = self.ec2.describe_launch_template_versions(LaunchTemplateName="pool")["LaunchTemplateVersions"]
         self.assertEqual(shown["VersionDescription"], "first")
-        self.assertEqual(shown["LaunchTemplateData"].pop("MetadataOptions"), {"State": "pending", **sent.pop("MetadataOptions")})
+        self.assertEqual(
+            shown["LaunchTemplateData"].pop("MetadataOptions"), {"State": "pending", **sent.pop("MetadataOptions")}
+        )
         self.assertEqual(shown["LaunchTemplateData"], sent)
 
 
 class Versions(DoubleTest):
     def numbers(self, template, **fields):
-        shown = self.ec2.describe_launch_template_versions(LaunchTemplateId=template, **fields)["LaunchTemplateVersions"]
+        shown = self.ec2.describe_launch_template_versions(LaunchTemplateId=template, **fields)[
+            "LaunchTemplateVersions"
+        ]
         return [one["VersionNumber"] for one in shown]
 
     def test_versions_go_but_never_the_default_one(self):
@@ -80,7 +95,9 @@ class Versions(DoubleTest):
         gone = [one["VersionNumber"] for one in answer["SuccessfullyDeletedLaunchTemplateVersions"]]
         (failed,) = answer["UnsuccessfullyDeletedLaunchTemplateVersions"]
         self.assertEqual(gone, [2, 4])
-        self.assertEqual((failed["VersionNumber"], failed["ResponseError"]["Code"]), (9, "launchTemplateVersionDoesNotExist"))
+        self.assertEqual(
+            (failed["VersionNumber"], failed["ResponseError"]["Code"]), (9, "launchTemplateVersionDoesNotExist")
+        )
         self.assertEqual(self.numbers(template), [3, 1])
         self.assertEqual(self.numbers(template, Versions=["$Latest", "$Default"]), [3, 1])
         self.assertEqual(self.version(template), 5)
@@ -102,7 +119,9 @@ class Versions(DoubleTest):
         describe = self.ec2.describe_launch_template_versions
         self.refused("InvalidLaunchTemplateId.NotFound", describe, LaunchTemplateId="lt-0fffffffffffffff0")
         self.refused("InvalidLaunchTemplateName.NotFoundException", describe, LaunchTemplateName="none")
-        self.refused("InvalidLaunchTemplateId.VersionNotFound", describe, LaunchTemplateId=self.template(), Versions=["7"])
+        self.refused(
+            "InvalidLaunchTemplateId.VersionNotFound", describe, LaunchTemplateId=self.template(), Versions=["7"]
+        )
         self.refused(
             "InvalidLaunchTemplateId.NotFound", self.ec2.delete_launch_template, LaunchTemplateId="lt-0fffffffffffffff0"
         )
@@ -127,7 +146,9 @@ class Listing(DoubleTest):
         template = self.template()
         self.ec2.create_tags(Resources=[template], Tags=[{"Key": "k", "Value": "v"}])
         describe = self.ec2.describe_launch_templates
-        self.assertEqual(describe(LaunchTemplateIds=[template])["LaunchTemplates"][0]["Tags"], [{"Key": "k", "Value": "v"}])
+        self.assertEqual(
+            describe(LaunchTemplateIds=[template])["LaunchTemplates"][0]["Tags"], [{"Key": "k", "Value": "v"}]
+        )
         self.ec2.delete_tags(Resources=[template], Tags=[{"Key": "k"}])
         self.assertEqual(describe(LaunchTemplateIds=[template])["LaunchTemplates"][0].get("Tags", []), [])
 
