@@ -54,7 +54,7 @@ pub enum PlanFormat {
     /// For people.
     #[default]
     Text,
-    /// For programs: verdict, counts, changes, replaced, warnings, notes.
+    /// For programs: verdict, counts, changes, replaced, terminated, warnings, notes.
     Json,
 }
 

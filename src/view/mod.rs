@@ -3,6 +3,8 @@
 //! Whatever comes from inputs or from AWS passes through [`text::line`] or [`text::block`] first, so
 //! that no value can steer a terminal.
 
+mod abridge;
+mod affected;
 mod diagnostics;
 mod diff;
 mod duration;
