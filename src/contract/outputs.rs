@@ -2,6 +2,9 @@
 
 use serde::Serialize;
 
+/// The most entries of `provider_id_list` that the contract allows.
+pub const MAX_PROVIDER_IDS: u32 = 10_000;
+
 /// The names of the outputs, in the contract's order.
 pub const NAMES: [&str; 8] = [
     "provider_id",
