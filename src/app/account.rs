@@ -74,13 +74,14 @@ type BackEnd = (Box<dyn Cloud>, Rc<dyn Clock>);
 
 fn sandbox(file: &Path, place: Place<'_>) -> Result<BackEnd, Failure> {
     let summary = || format!("Cannot use the sandbox {}", file.display());
-    let (sandbox, clock) = Sandbox::open_with_own_clock(file, &furnish::seed(place))
-        .map_err(|error| Failure::new(Kind::Local, summary(), error.to_string()))?;
-    if let Some(region) = place.scope().region.as_ref().filter(|region| region.as_str() != sandbox.region()) {
-        let detail = format!(
-            "It is an account in {}, and the inputs speak of {region}. Use another file.",
-            sandbox.region()
-        );
+    let region = furnish::region(place, |name| std::env::var(name).ok())?;
+    let (sandbox, clock) = Sandbox::open_with_own_clock(file, &furnish::seed(&region)).map_err(|error| {
+        Failure::new(Kind::Local, summary(), format!("{}.", view::text::capitalised(&error.to_string())))
+    })?;
+    if region.as_str() != sandbox.region() {
+        let told = if place.scope().region.is_some() { "the inputs speak" } else { "the environment speaks" };
+        let detail =
+            format!("It is an account in {}, and {told} of {region}. Use another file.", sandbox.region());
         return Err(Failure::new(Kind::Local, summary(), detail));
     }
     if furnish::supply(&mut sandbox.world(), place) {

@@ -19,40 +19,43 @@ pub(crate) enum Approval {
     Given,
     /// Somebody is there to be asked.
     Asked,
+    /// It cannot: there is nobody, or asking is forbidden. Only what changes nothing goes on.
+    Nobody(&'static str),
 }
 
 impl Approval {
-    /// Refuses where neither is the case, before anything is read.
-    pub(crate) fn new(auto_approve: bool, terraform: &TerraformArgs, ui: &Ui) -> Result<Self, Failure> {
+    /// What the command line and the terminal allow.
+    pub(crate) fn new(auto_approve: bool, terraform: &TerraformArgs, ui: &Ui) -> Self {
         if auto_approve {
-            return Ok(Self::Given);
+            Self::Given
+        } else if !terraform.input {
+            Self::Nobody("-input=false forbids to ask")
+        } else if ui.asks() {
+            Self::Asked
+        } else {
+            Self::Nobody("there is no terminal to ask on")
         }
-        if ui.asks() && terraform.input {
-            return Ok(Self::Asked);
-        }
-        let why =
-            if terraform.input { "There is no terminal to ask on" } else { "-input=false forbids to ask" };
-        Err(Failure::new(
-            Kind::Refused,
-            format!("Nobody can approve the changes: {}{}", why[..1].to_lowercase(), &why[1..]),
-            "Give -auto-approve to go on without a question; plan shows the changes. Nothing was changed.",
-        ))
     }
 
-    /// Asks if need be. Anything but `yes` is a no.
+    /// Asks if need be. Anything but `yes` is a no, and so is nobody to say it.
     pub(crate) async fn obtain(
         self,
         ui: &Ui,
         interrupt: &Interrupt,
         purpose: Purpose,
     ) -> Result<(), Failure> {
-        if self == Self::Given {
-            return Ok(());
+        match self {
+            Self::Given => return Ok(()),
+            Self::Nobody(why) => return Err(unapproved(why)),
+            Self::Asked => {}
         }
         ui.ask(view::confirmation(purpose));
         let answer = tokio::select! {
+            biased;
+            () = interrupt.raised() => {
+                return Err(Failure::new(Kind::Interrupted, "Interrupted", "Nothing was changed."));
+            }
             answer = line_from_terminal() => answer,
-            () = interrupt.raised() => None,
         };
         if answer.is_some() {
             ui.answered();
@@ -62,6 +65,14 @@ impl Approval {
             _ => Err(Failure::new(Kind::Refused, "Not approved", "Nothing was changed.")),
         }
     }
+}
+
+fn unapproved(why: &str) -> Failure {
+    Failure::new(
+        Kind::Refused,
+        format!("Nobody can approve the changes: {why}"),
+        "Nothing was changed. Give -auto-approve to make the changes shown above without a question.",
+    )
 }
 
 /// One line of standard input, read beside everything else; `None` at its end. The thread that reads
@@ -75,4 +86,37 @@ async fn line_from_terminal() -> Option<String> {
         let _ = sender.send(read.ok().filter(|length| *length > 0).map(|_| line));
     });
     receiver.await.ok().flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+    use crate::app::ui::tests::on_paper;
+
+    #[test]
+    fn an_interrupt_at_the_question_is_no_answer() {
+        let (interrupter, interrupt) = Interrupt::new();
+        interrupter.raise();
+        let (ui, _) = on_paper(true);
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let asked = Approval::Asked.obtain(&ui, &interrupt, Purpose::Destroy);
+        let failure = runtime.block_on(asked).unwrap_err();
+        assert_eq!(
+            (failure.kind, failure.diagnostics[0].summary.as_str()),
+            (Kind::Interrupted, "Interrupted")
+        );
+    }
+
+    #[test]
+    fn nobody_says_no_and_says_why() {
+        let (_, interrupt) = Interrupt::new();
+        let (ui, err) = on_paper(false);
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let refused = Approval::Nobody("why").obtain(&ui, &interrupt, Purpose::Apply);
+        let failure = runtime.block_on(refused).unwrap_err();
+        assert_eq!(failure.diagnostics[0].summary, "Nobody can approve the changes: why");
+        assert_eq!(err.text(), "", "no question is asked");
+    }
 }

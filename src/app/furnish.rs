@@ -9,22 +9,45 @@ use crate::{
         ImageQuery,
         sandbox::{OwnedImage, Seed, World},
     },
-    contract::request::Request,
+    contract::{
+        ids::{Malformed, Region},
+        request::Request,
+    },
+    error::{Failure, Kind},
     model::{image, observed::Image},
+    view::text,
 };
 
-/// The region where neither inputs nor environment name one.
-const REGION: &str = "us-east-1";
+/// The variables that name a region where the inputs do not, as the AWS SDK looks at them.
+const REGION_VARIABLES: [&str; 2] = ["AWS_REGION", "AWS_DEFAULT_REGION"];
 
 /// When an image was made that only the inputs speak of: before all others, so that it wins only alone.
 const LONG_AGO: &str = "2020-01-01T00:00:00.000Z";
 
-/// A new account; [`supply`] puts things into it.
-pub(super) fn seed(place: Place<'_>) -> Seed {
-    let set = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
-    let of_inputs = place.scope().region.as_ref().map(ToString::to_string);
-    let region = of_inputs.or_else(|| set("AWS_REGION")).or_else(|| set("AWS_DEFAULT_REGION"));
-    Seed { region: region.unwrap_or_else(|| REGION.to_owned()), ..Seed::default() }
+/// A new account in `region`; [`supply`] puts things into it.
+pub(super) fn seed(region: &Region) -> Seed {
+    Seed { region: region.to_string(), ..Seed::default() }
+}
+
+/// The region of the inputs, else of the environment, as `variable` answers for it. Without one, or
+/// with one that is none, there is no sandbox where there would be no AWS.
+pub(super) fn region(place: Place<'_>, variable: impl Fn(&str) -> Option<String>) -> Result<Region, Failure> {
+    if let Some(region) = &place.scope().region {
+        return Ok(region.clone());
+    }
+    let set = |name| variable(name).filter(|value| !value.is_empty()).map(|value| (name, value));
+    let Some((name, value)) = REGION_VARIABLES.into_iter().find_map(set) else {
+        return Err(Failure::new(
+            Kind::Usage,
+            "No region is known",
+            "The cluster's exports give none, and AWS_REGION is not set. Set AWS_REGION; a sandbox has a region, \
+             too.",
+        ));
+    };
+    value.parse().map_err(|Malformed(wanted)| {
+        let detail = format!("{name} is \"{}\", but must be {wanted}.", text::line(&value));
+        Failure::new(Kind::Usage, format!("{name} names no region"), detail)
+    })
 }
 
 /// Adds what the inputs speak of and the account has not; whether there was anything to add.
@@ -139,6 +162,27 @@ mod tests {
         assert!(world.instance_profiles.contains(&exports.worker_instance_profile));
         assert!(world.buckets.contains_key(exports.bootstrap_bucket.as_str()));
         assert!(!supplied(&mut world, &vars));
+    }
+
+    #[test]
+    fn a_region_comes_from_the_inputs_else_from_the_environment_and_is_one() {
+        let found = |place, first: &str, second: &str| {
+            let variable = |name: &str| Some(if name == "AWS_REGION" { first } else { second }.to_owned());
+            region(place, variable).map(|region| region.to_string())
+        };
+        let told = Scope::parse(&inputs(&[])).unwrap();
+        assert_eq!(found(Place::Scope(&told), "nonsense", "nonsense").unwrap(), "us-east-1");
+        let untold = Scope { region: None, ..told.clone() };
+        let place = Place::Scope(&untold);
+        assert_eq!(found(place, "eu-west-1", "us-west-2").unwrap(), "eu-west-1");
+        assert_eq!(found(place, "", "us-west-2").unwrap(), "us-west-2");
+        for wrong in ["nonsense", "us-east-1a", "US-EAST-1", "us-east-1\n"] {
+            let failure = found(place, wrong, "us-west-2").unwrap_err();
+            assert!(failure.diagnostics[0].detail.starts_with("AWS_REGION is \""), "{failure:?}");
+            assert!(!failure.diagnostics[0].detail.contains('\n'), "{failure:?}");
+        }
+        assert_eq!(found(place, "", "").unwrap_err().diagnostics[0].summary, "No region is known");
+        assert!(region(place, |_| None).is_err());
     }
 
     #[test]

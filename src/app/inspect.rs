@@ -10,13 +10,14 @@ use crate::{
 
 /// The outputs, or one of them.
 pub(super) fn outputs(session: &Session<'_>, args: &OutputsArgs) -> anyhow::Result<u8> {
+    let unknown = |unknown| Failure { kind: Kind::Usage, diagnostics: vec![unknown] };
+    args.name.as_deref().map_or(Ok(()), view::check_output_name).map_err(unknown)?;
     let scope = load::scope(&args.inputs)?;
     session.online(Place::Scope(&scope), async |run| {
         let outputs = run.reading(engine::outputs(run.account.cloud(), &scope)).await?;
         let text = match (args.format, &args.name) {
             (OutputsFormat::Table, None) => view::outputs_table(&outputs, run.ui.result_style()),
-            (_, name) => view::outputs_json(&outputs, name.as_deref())
-                .map_err(|unknown| Failure { kind: Kind::Usage, diagnostics: vec![unknown] })?,
+            (_, name) => view::outputs_json(&outputs, name.as_deref()).map_err(unknown)?,
         };
         run.ui.result(&text);
         Ok(0)

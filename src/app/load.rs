@@ -12,6 +12,7 @@ use crate::{
     cli::{InputArgs, Source},
     contract::{
         inputs::Inputs,
+        known::KNOWN,
         problem::{Diagnostic, Problems},
         request::Scope,
     },
@@ -26,7 +27,22 @@ const FIRST_FILE: &str = "terraform.tfvars.json";
 
 /// Names and a place, read leniently: for outputs and destroy.
 pub(crate) fn scope(args: &InputArgs) -> anyhow::Result<Scope> {
-    Ok(Scope::parse(&inputs(args)?).map_err(Failure::from)?)
+    Ok(Scope::parse(&inputs(args)?).map_err(|problems| told(problems, args))?)
+}
+
+/// What is wrong with the inputs; and if only options were given, which files were left unread for them.
+pub(crate) fn told(problems: Problems, args: &InputArgs) -> Failure {
+    let mut failure = Failure::from(problems);
+    let only_vars =
+        !args.sources.is_empty() && args.sources.iter().all(|source| matches!(source, Source::Var(_)));
+    let unread = if only_vars { names_here().unwrap_or_default() } else { Vec::new() };
+    if let (Some(name), Some(last)) = (unread.first(), failure.diagnostics.last_mut()) {
+        last.add(&format!(
+            "{name} in the working directory was not read, because -var was given. Give -var-file={name} before \
+             -var to have both."
+        ));
+    }
+    failure
 }
 
 /// `<namespace>/<name>`.
@@ -56,7 +72,7 @@ pub(crate) fn inputs(args: &InputArgs) -> anyhow::Result<Inputs> {
 }
 
 /// `terraform.tfvars.json`, then `*.auto.tfvars.json` by name, of the working directory.
-fn files_here() -> anyhow::Result<Vec<Source>> {
+fn names_here() -> anyhow::Result<Vec<String>> {
     let unreadable = "Cannot list the working directory";
     let mut names = Vec::new();
     for entry in Path::new(".").read_dir().context(unreadable)? {
@@ -67,6 +83,12 @@ fn files_here() -> anyhow::Result<Vec<Source>> {
     if Path::new(FIRST_FILE).exists() {
         names.insert(0, FIRST_FILE.to_owned());
     }
+    Ok(names)
+}
+
+/// The files that are read where no other source is given.
+fn files_here() -> anyhow::Result<Vec<Source>> {
+    let names = names_here()?;
     if names.is_empty() {
         return Err(Failure::new(
             Kind::Usage,
@@ -81,8 +103,13 @@ fn files_here() -> anyhow::Result<Vec<Source>> {
     Ok(names.into_iter().map(Source::File).collect())
 }
 
+/// A source for messages. An input with its value in the place of a file's name loses the value.
 fn shown(name: &str) -> &str {
-    if name == "-" { "standard input" } else { name }
+    match name.split_once('=') {
+        Some((input, _)) if KNOWN.iter().any(|(known, _)| *known == input) => input,
+        _ if name == "-" => "standard input",
+        _ => name,
+    }
 }
 
 fn read(name: &str) -> Result<Vec<u8>, Diagnostic> {

@@ -184,7 +184,9 @@ impl Ui {
     /// Tells errors and warnings.
     pub fn tell(&self, diagnostics: &[Diagnostic]) {
         if let Some(lines) = &self.lines {
-            diagnostics.iter().for_each(|diagnostic| lines.diagnostic(diagnostic));
+            for diagnostic in diagnostics {
+                lines.diagnostic(diagnostic);
+            }
             return;
         }
         for (number, diagnostic) in diagnostics.iter().enumerate() {
@@ -195,13 +197,15 @@ impl Ui {
         }
     }
 
-    /// Whether all results were written; a reader that went away counts as having read enough.
+    /// Whether all results of a command that ended well were written; a reader that went away counts as having read enough.
     pub fn finish(&self) -> Result<(), Failure> {
         self.begin_line();
         match self.out.failed.take() {
-            Some(error) if error.kind() != ErrorKind::BrokenPipe => {
-                Err(Failure::new(Kind::Local, "Cannot write to standard output", error.to_string()))
-            }
+            Some(error) if error.kind() != ErrorKind::BrokenPipe => Err(Failure::new(
+                Kind::Local,
+                "Cannot write to standard output",
+                format!("{error}. The command itself is done; only its results could not be written."),
+            )),
             _ => Ok(()),
         }
     }

@@ -64,7 +64,7 @@ pub enum PlanFormat {
     /// For people.
     #[default]
     Text,
-    /// For programs: verdict, counts, changes, replaced, warnings, notes.
+    /// For programs: verdict, counts, changes, replaced, terminated, warnings, notes.
     Json,
 }
 
@@ -78,6 +78,7 @@ pub enum PlanFormat {
 
 Without -auto-approve it shows the plan and asks for \"yes\" on the terminal. A saved plan is applied without a
 question, and only if it still is what would be done.")]
+#[expect(clippy::struct_excessive_bools, reason = "one per option")]
 pub struct ApplyArgs {
     /// A plan that plan -out saved; it holds the inputs.
     #[arg(value_name = "PLANFILE", conflicts_with = "refresh_only")]

@@ -2,7 +2,10 @@
 
 use std::ffi::OsString;
 
-use clap::{CommandFactory, FromArgMatches, error::ErrorKind};
+use clap::{
+    CommandFactory, FromArgMatches,
+    error::{ContextKind, ContextValue, ErrorKind},
+};
 
 use super::{Cli, spelling, values};
 use crate::{
@@ -26,7 +29,7 @@ pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Parsed, Failure
     let mut args: Vec<OsString> = args.into_iter().collect();
     let rest = args.split_off(args.len().min(1));
     args.extend(spelling::normalise(&command, rest));
-    match command.try_get_matches_from(args).and_then(|matches| Cli::from_arg_matches(&matches)) {
+    match command.try_get_matches_from(&args).and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli.check().map(|()| Parsed::Run(Box::new(cli))),
         Err(error) if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) => {
             Ok(Parsed::Show(error.to_string()))
@@ -34,7 +37,14 @@ pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Parsed, Failure
         Err(error) if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             Err(Failure::new(Kind::Usage, "No command given", error.to_string().trim()))
         }
-        Err(error) => Err(usage(&error.to_string())),
+        Err(mut error) => {
+            let hint = hide_values(&mut error, &args);
+            let mut failure = usage(&error.to_string());
+            if let (Some(hint), Some(diagnostic)) = (hint, failure.diagnostics.last_mut()) {
+                diagnostic.add(hint);
+            }
+            Err(failure)
+        }
     }
 }
 
@@ -73,6 +83,38 @@ pub fn form(args: impl IntoIterator<Item = OsString>) -> Form {
         Some("validate") if json == Some(true) => Form::Verdict,
         _ => Form::Text,
     }
+}
+
+/// Takes out of an error what may be the value of an input, a secret for all we know, in the wrong
+/// place: what stands behind `=`, and a stray word behind `-var`, as an unquoted value with blanks or
+/// line ends leaves them. What to say about it, if anything was taken out.
+fn hide_values(error: &mut clap::Error, args: &[OsString]) -> Option<&'static str> {
+    let is_word = error.kind() == ErrorKind::UnknownArgument;
+    let kind = match error.kind() {
+        // Of other kinds, the argument is the definition's own text.
+        ErrorKind::UnknownArgument => ContextKind::InvalidArg,
+        ErrorKind::InvalidSubcommand => ContextKind::InvalidSubcommand,
+        _ => ContextKind::InvalidValue,
+    };
+    let Some(ContextValue::String(text)) = error.get(kind) else { return None };
+    let (shown, hint) = if is_word && is_behind_var(text, args) {
+        let hint = "It is not shown: it stands behind -var, and may be part of a value. Put quotes around NAME=VALUE.";
+        ("...".to_owned(), hint)
+    } else {
+        let (name, _) = text.split_once('=')?;
+        (format!("{name}=..."), "To set an input, write -var NAME=VALUE.")
+    };
+    error.insert(kind, ContextValue::String(shown));
+    error.remove(ContextKind::Suggested);
+    Some(hint)
+}
+
+/// Whether a word that is no option stands somewhere behind a `-var`.
+fn is_behind_var(word: &str, args: &[OsString]) -> bool {
+    let is_option =
+        word.strip_prefix("--").is_some_and(|name| name.bytes().all(|b| b.is_ascii_lowercase() || b == b'-'));
+    let mut rest = args.iter().map(|arg| arg.to_string_lossy());
+    !is_option && rest.any(|arg| arg == "--var" || arg.starts_with("--var=")) && rest.any(|arg| arg == word)
 }
 
 /// clap's text, `error: <summary>` and more, as a failure.
@@ -283,6 +325,37 @@ mod tests {
         assert_eq!(fails(&[]).diagnostics[0].summary, "No command given");
         assert!(fails(&["apply", "--timeout", "5"]).diagnostics[0].summary.contains("--timeout"));
         assert!(fails(&["plan", "-var-file"]).diagnostics[0].summary.contains("--var-file"));
+    }
+
+    #[test]
+    fn what_may_be_a_value_of_an_input_is_not_repeated() {
+        for words in [
+            &["plan", "bootstrap_data=SECRET"][..],
+            &["plan", "--", "bootstrap_data=SECRET"],
+            &["bootstrap_data=SECRET"],
+            &["-bootstrap_data=SECRET", "plan"],
+            &["plan", "-bootstrap_data=SECRET"],
+            &["plan", "--format", "bootstrap_data=SECRET"],
+            &["apply", "-input=bootstrap_data=SECRET"],
+            &["apply", "--timeout=bootstrap_data=SECRET"],
+            &["schema", "bootstrap_data=SECRET"],
+            &["plan", "-var", "bootstrap_data", "SECRET"],
+            &["plan", "-var=bootstrap_data=a", "SECRET", "SECRET"],
+            &["plan", "-var", "bootstrap_data=a", "-var-file=x", "SECRET"],
+            &["plan", "-var", "bootstrap_data=a", "-----SECRET"],
+            &["plan", "-var", "bootstrap_data=a", "--SECRET"],
+            &["outputs", "-var", "bootstrap_data=a", "b", "SECRET"],
+        ] {
+            let failure = fails(words);
+            let diagnostic = &failure.diagnostics[0];
+            assert!(!diagnostic.to_string().contains("SECRET"), "{words:?}: {diagnostic}");
+        }
+        let failure = fails(&["plan", "bootstrap_data=SECRET"]);
+        assert_eq!(failure.diagnostics[0].summary, "Unexpected argument 'bootstrap_data=...' found");
+        assert!(failure.diagnostics[0].detail.contains("write -var NAME=VALUE"), "{failure:?}");
+        let failure = fails(&["plan", "-var", "a=b", "-fromat=json"]);
+        assert_eq!(failure.diagnostics[0].summary, "Unexpected argument '--fromat' found");
+        assert!(fails(&["plan", "-var"]).diagnostics[0].summary.contains("--var <NAME=VALUE>"));
     }
 
     #[test]

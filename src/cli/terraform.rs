@@ -9,7 +9,6 @@ use crate::error::{Failure, Kind};
 
 /// Options that scripts written for Terraform use.
 #[derive(Debug, Args)]
-#[expect(clippy::struct_excessive_bools, reason = "one per option")]
 #[command(next_help_heading = "Options known from Terraform")]
 pub struct TerraformArgs {
     /// Whether questions may be asked.

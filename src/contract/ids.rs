@@ -47,9 +47,10 @@ checked_name!(
     is_region
 );
 checked_name!(
-    /// The name of a general purpose S3 bucket: 3 to 63 of `[a-z0-9.-]`, first and last a letter or digit.
+    /// The name of a general purpose S3 bucket: 3 to 63 of `[a-z0-9.-]`, first and last a letter or digit,
+    /// and nothing that looks like an IPv4 address.
     BucketName,
-    "an S3 bucket name: 3 to 63 lower-case letters, digits, dots and hyphens",
+    "an S3 bucket name: 3 to 63 lower-case letters, digits, dots and hyphens, and no IP address",
     is_bucket_name
 );
 checked_name!(
@@ -87,6 +88,11 @@ fn is_region(text: &str) -> bool {
         && number.bytes().all(|b| b.is_ascii_digit())
 }
 
+/// Four numbers with dots between them, whatever their size.
+fn is_address(text: &str) -> bool {
+    text.split('.').count() == 4 && text.bytes().all(|b| b == b'.' || b.is_ascii_digit())
+}
+
 fn is_bucket_name(text: &str) -> bool {
     let alphanumeric = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit();
     let bytes = text.as_bytes();
@@ -95,4 +101,5 @@ fn is_bucket_name(text: &str) -> bool {
         && alphanumeric(bytes[0])
         && alphanumeric(bytes[bytes.len() - 1])
         && !text.contains("..")
+        && !is_address(text)
 }

@@ -93,7 +93,12 @@ pub(crate) fn shown_name(name: &str) -> String {
     if name.len() > MAX_SHOWN_NAME {
         return format!("(a name of {} characters)", name.chars().count());
     }
-    name.escape_debug().to_string()
+    escaped(name)
+}
+
+/// A text on one line, whatever is in it. An apostrophe stays one.
+pub(crate) fn escaped(text: &str) -> String {
+    text.split('\'').map(|part| part.escape_debug().to_string()).collect::<Vec<_>>().join("'")
 }
 
 /// A sentence that begins with `subject`; `root` is the name of the input that the path starts in, if any.

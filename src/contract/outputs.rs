@@ -2,6 +2,21 @@
 
 use serde::Serialize;
 
+/// The most entries of `provider_id_list` that the contract allows.
+pub const MAX_PROVIDER_IDS: u32 = 10_000;
+
+/// The names of the outputs, in the contract's order.
+pub const NAMES: [&str; 8] = [
+    "provider_id",
+    "provider_id_list",
+    "replicas",
+    "instances",
+    "health",
+    "autoscaling_group_name",
+    "dropped_node_labels",
+    "launch_template_id",
+];
+
 /// Everything the role prints. The first five are the contract's, the last three are extras for people.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Outputs {

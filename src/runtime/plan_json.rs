@@ -11,9 +11,10 @@ use serde_json::{Map, Value, json};
 use super::{
     TERRAFORM_VERSION,
     address::{MODULE, Parts},
-    planfile::{AsJson, steady},
+    planfile::steady,
     root::Root,
     secrets::{MASK, Secrets},
+    state::Written,
 };
 use crate::{
     contract::{inputs::Inputs, outputs::Outputs},
@@ -149,7 +150,7 @@ fn variables(shown: &Shown<'_>) -> Value {
         if sensitive.contains(name) {
             return json!(MASK);
         }
-        mask(serde_json::to_value(AsJson(value)).unwrap_or_default(), shown.secrets)
+        mask(serde_json::to_value(Written(value)).unwrap_or_default(), shown.secrets)
     };
     let all = shown
         .inputs

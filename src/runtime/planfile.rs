@@ -6,10 +6,10 @@
 
 use std::{collections::BTreeSet, io, path::Path};
 
-use serde::{Deserialize, Serialize, Serializer, ser::SerializeMap};
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{error::Category, value::RawValue};
 
-use super::private_file;
+use super::{private_file, state::Written};
 use crate::{
     contract::{
         ids::ImageId,
@@ -286,31 +286,7 @@ struct InputsAsJson<'a>(&'a Inputs);
 
 impl Serialize for InputsAsJson<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().map(|(name, input)| (name, AsJson(&input.value))))
-    }
-}
-
-/// A value as JSON, its numbers as they were written.
-pub(super) struct AsJson<'a>(pub(super) &'a Json);
-
-impl Serialize for AsJson<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self.0 {
-            Json::Null => serializer.serialize_unit(),
-            Json::Bool(value) => serializer.serialize_bool(*value),
-            Json::Number(text) => {
-                RawValue::from_string(text.clone()).map_err(serde::ser::Error::custom)?.serialize(serializer)
-            }
-            Json::String(text) => serializer.serialize_str(text),
-            Json::Array(items) => serializer.collect_seq(items.iter().map(AsJson)),
-            Json::Object(fields) => {
-                let mut map = serializer.serialize_map(Some(fields.len()))?;
-                for (key, value) in fields {
-                    map.serialize_entry(key, &AsJson(value))?;
-                }
-                map.end()
-            }
-        }
+        serializer.collect_map(self.0.iter().map(|(name, input)| (name, Written(&input.value))))
     }
 }
 

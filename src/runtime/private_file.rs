@@ -44,7 +44,7 @@ fn beside(path: &Path) -> io::Result<PathBuf> {
         path.file_name().ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "it is no file name"))?;
     let mut temporary = OsString::from(".");
     temporary.push(name);
-    temporary.push(format!(".{}.tmp", std::process::id()));
+    temporary.push(format!(".{}.{:?}.tmp", std::process::id(), std::thread::current().id()));
     Ok(path.with_file_name(temporary))
 }
 

@@ -9,6 +9,7 @@ use crate::contract::{
     inputs::{Input, Inputs},
     json::Json,
     known::{BOOTSTRAP_DATA, KNOWN, Kind, nearest},
+    outputs::NAMES,
     problem::{Diagnostic, Problems},
 };
 
@@ -20,18 +21,6 @@ const ROLE: &str = "role";
 
 /// Names in a module block that are Terraform's, not the module's.
 const META_ARGUMENTS: [&str; 7] = ["source", "version", "providers", "count", "for_each", "depends_on", "//"];
-
-/// Every output of the role, in the contract's order.
-pub const OUTPUTS: [&str; 8] = [
-    "provider_id",
-    "provider_id_list",
-    "replicas",
-    "instances",
-    "health",
-    "autoscaling_group_name",
-    "dropped_node_labels",
-    "launch_template_id",
-];
 
 /// A root module.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -83,7 +72,7 @@ impl Root {
     pub fn of_operator() -> Self {
         let output = |name: &str| RootOutput { output: name.to_owned(), sensitive: false };
         Self {
-            outputs: OUTPUTS.iter().map(|name| ((*name).to_owned(), output(name))).collect(),
+            outputs: NAMES.iter().map(|name| ((*name).to_owned(), output(name))).collect(),
             ..Self::default()
         }
     }
@@ -146,14 +135,14 @@ impl Root {
     pub fn check_outputs(&self) -> Vec<Diagnostic> {
         self.outputs
             .iter()
-            .filter(|(_, output)| !OUTPUTS.contains(&output.output.as_str()))
+            .filter(|(_, output)| !NAMES.contains(&output.output.as_str()))
             .map(|(name, output)| {
                 let mut detail = format!(
                     "This object does not have an attribute named \"{}\". The output \"{name}\" in {FILE} asks \
                      for it.",
                     output.output
                 );
-                if let Some(meant) = nearest(&output.output, OUTPUTS) {
+                if let Some(meant) = nearest(&output.output, NAMES) {
                     detail = format!("{detail} Did you mean \"{meant}\"?");
                 }
                 Diagnostic::error("Unsupported attribute", detail)

@@ -19,7 +19,7 @@ pub(crate) fn generated(edit: impl FnOnce(&mut Value)) -> Value {
         root["variable"][name] = json!({"type": "any", "sensitive": name == BOOTSTRAP_DATA});
         root["module"]["role"][name] = json!(format!("${{var.{name}}}"));
     }
-    for name in OUTPUTS {
+    for name in NAMES {
         root["output"][name] = json!({"value": format!("${{module.role.{name}}}"), "sensitive": false});
     }
     edit(&mut root);
@@ -146,27 +146,4 @@ fn values_reach_the_role_as_the_root_wires_them() {
     assert_eq!(warnings.len(), 2);
     assert!(warnings.iter().all(|w| w.summary == "Value for undeclared variable"), "{warnings:?}");
     assert!(root.sensitive().contains("instance_type"));
-}
-
-#[test]
-fn the_outputs_are_the_contracts() {
-    let outputs = crate::contract::outputs::Outputs {
-        provider_id: None,
-        provider_id_list: vec![],
-        replicas: 0,
-        instances: vec![],
-        health: crate::contract::outputs::Health {
-            state: String::new(),
-            healthy: false,
-            message: String::new(),
-            reasons: vec![],
-        },
-        autoscaling_group_name: String::new(),
-        dropped_node_labels: vec![],
-        launch_template_id: None,
-    };
-    let Value::Object(fields) = serde_json::to_value(&outputs).unwrap() else { panic!() };
-    let mut names = OUTPUTS;
-    names.sort_unstable();
-    assert!(fields.keys().eq(names), "{fields:?}");
 }

@@ -2,7 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use crate::contract::{inputs::Inputs, json::Json, problem::Diagnostic};
+use crate::contract::{
+    inputs::{Inputs, escaped},
+    json::Json,
+    problem::Diagnostic,
+};
 
 /// What stands in a text in place of a secret.
 pub const MASK: &str = "(sensitive value)";
@@ -55,9 +59,12 @@ impl Secrets {
 fn collect(value: &Json, found: &mut BTreeSet<String>) {
     match value {
         Json::String(text) | Json::Number(text) => {
-            let escaped = text.escape_debug().to_string();
-            let quoted: String = text.chars().take(QUOTED).flat_map(char::escape_debug).collect();
-            found.extend([text.clone(), escaped, quoted].into_iter().filter(|form| form.len() >= SHORTEST));
+            let quoted: String = text.chars().take(QUOTED).collect();
+            found.extend(
+                [text.clone(), escaped(text), escaped(&quoted)]
+                    .into_iter()
+                    .filter(|form| form.len() >= SHORTEST),
+            );
         }
         Json::Array(items) => items.iter().for_each(|item| collect(item, found)),
         Json::Object(fields) => fields.iter().for_each(|(_, value)| collect(value, found)),

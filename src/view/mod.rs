@@ -3,6 +3,8 @@
 //! Whatever comes from inputs or from AWS passes through [`text::line`] or [`text::block`] first, so
 //! that no value can steer a terminal.
 
+mod abridge;
+mod affected;
 mod diagnostics;
 mod diff;
 mod duration;
@@ -19,7 +21,7 @@ mod verdict;
 pub use diagnostics::{Validation, diagnostic};
 pub use duration::human as duration;
 pub use outcome::{apply_complete, confirmation, destroy_complete, plan_summary, sandbox_notice};
-pub use outputs::{outputs_json, outputs_table};
+pub use outputs::{check_output_name, outputs_json, outputs_table};
 pub use plan::{Purpose, Subject, plan};
 pub use plan_json::plan_json;
 pub use progress::{done, live, started, waiting};

@@ -1,14 +1,12 @@
 //! The role's outputs, for people and for programs.
 
-use serde_json::Value;
-
 use super::{
     style::{Style, Tone},
     table::table,
     text,
 };
 use crate::contract::{
-    outputs::{InstanceOutput, Outputs},
+    outputs::{InstanceOutput, NAMES, Outputs},
     problem::Diagnostic,
 };
 
@@ -16,16 +14,27 @@ use crate::contract::{
 /// `name`; with a line end. A name that is none is an error that lists the names.
 pub fn outputs_json(outputs: &Outputs, name: Option<&str>) -> Result<String, Diagnostic> {
     let Some(name) = name else { return Ok(text::json(outputs)) };
+    check_output_name(name)?;
     let all = serde_json::to_value(outputs).unwrap_or_default();
-    all.get(name).map(text::json).ok_or_else(|| unknown(name, &all))
+    Ok(text::json(&all[name]))
 }
 
-fn unknown(name: &str, all: &Value) -> Diagnostic {
-    let names: Vec<String> = all.as_object().map(|all| all.keys().cloned().collect()).unwrap_or_default();
-    Diagnostic::error(
-        format!("There is no output called {}", text::line(name)),
+/// Refuses a name that is no output's, and lists those that are. What does not look like a name at all
+/// is not repeated: it may be a piece of a value that lost its quotes.
+pub fn check_output_name(name: &str) -> Result<(), Diagnostic> {
+    if NAMES.contains(&name) {
+        return Ok(());
+    }
+    let is_name = name.len() <= 40 && name.bytes().all(|b| b.is_ascii_lowercase() || b"_-".contains(&b));
+    let names = NAMES.map(str::to_owned);
+    Err(Diagnostic::error(
+        if is_name {
+            format!("There is no output called {name}")
+        } else {
+            "There is no such output".to_owned()
+        },
         format!("The outputs are {}.", text::list(&names)),
-    )
+    ))
 }
 
 /// Two tables: the outputs that are one value each, then the members.
@@ -85,6 +94,8 @@ fn members(instances: &[InstanceOutput], style: Style) -> String {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
+
+    use serde_json::Value;
 
     use super::*;
     use crate::contract::outputs::{Address, Health};
@@ -152,8 +163,15 @@ mod tests {
     fn contract_order_is_kept_and_unknown_names_list_the_known() {
         let json = outputs_json(&sample(), None).unwrap();
         assert!(json.starts_with("{\n  \"provider_id\": \"arn:"), "{json}");
+        let all: serde_json::Map<String, Value> = serde_json::from_str(&json).unwrap();
+        assert_eq!(all.len(), NAMES.len());
+        let places = NAMES.map(|name| json.find(&format!("\n  \"{name}\": ")).unwrap());
+        assert!(places.is_sorted(), "{json}");
         let error = outputs_json(&sample(), Some("provider_ids")).unwrap_err();
         assert_eq!(error.summary, "There is no output called provider_ids");
+        for value in ["bootstrap_data=c2VjcmV0", "c2VjcmV0", &"s".repeat(41)] {
+            assert_eq!(check_output_name(value).unwrap_err().summary, "There is no such output");
+        }
         assert!(error.detail.contains("health, ") && error.detail.contains("provider_id_list"), "{error}");
     }
 }

@@ -1,6 +1,8 @@
 //! A plan as a person reads it: verdict, a table per resource, instances, warnings, notes, counts.
 
 use super::{
+    abridge,
+    affected::Affected,
     diagnostics::diagnostic,
     diff,
     outcome::plan_summary,
@@ -9,7 +11,10 @@ use super::{
     text,
     verdict::verdict,
 };
-use crate::model::plan::{Action, Change, FieldChange, Plan};
+use crate::{
+    contract::problem::Diagnostic,
+    model::plan::{Action, Change, FieldChange, Plan},
+};
 
 /// What a plan is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,10 +41,8 @@ pub struct Subject<'a> {
 pub fn plan(plan: &Plan, subject: &Subject<'_>, style: Style) -> String {
     let mut parts = vec![style.paint(Tone::Strong, &text::wrap(&verdict(plan, subject), style.width))];
     parts.extend(plan.changes.iter().map(|change| resource(change, style)));
-    if !plan.replaced.is_empty() {
-        parts.push(replaced(plan, style));
-    }
-    parts.extend(plan.warnings.iter().map(|warning| diagnostic(warning, style).trim_end().to_owned()));
+    parts.extend(Affected::of(plan).tables(style));
+    parts.extend(plan.warnings.iter().map(|one| warning(one, style)));
     if !plan.notes.is_empty() {
         parts.push(notes(&plan.notes, style));
     }
@@ -123,25 +126,22 @@ fn is_diffed(field: &FieldChange) -> bool {
     }
 }
 
-fn replaced(plan: &Plan, style: Style) -> String {
-    let heading = format!(
-        "{} to replace, a replacement launched before each one goes; nodes are not drained:",
-        text::count(plan.replaced.len(), "running instance")
-    );
-    let rows: Vec<Vec<String>> = plan
-        .replaced
-        .iter()
-        .map(|member| [&member.id, &member.zone, &member.why].map(|cell| text::line(cell)).to_vec())
-        .collect();
-    let heading = style.paint(Tone::Bad, &text::wrap(&heading, style.width));
-    format!("{heading}\n{}", table(&["instance", "zone", "why"], &rows, style))
+/// A warning as wide as the plan; its lists are shortened.
+fn warning(warning: &Diagnostic, style: Style) -> String {
+    let detail = abridge::paragraphs(&text::block(&warning.detail), style.width);
+    let warning = Diagnostic { detail, summary: text::line(&warning.summary), severity: warning.severity };
+    let plain = diagnostic(&warning, Style { colour: false, ..style });
+    let (summary, detail) = plain.trim_end().split_once('\n').unwrap_or((plain.trim_end(), ""));
+    let summary = text::wrap(summary, style.width);
+    let (heading, rest) = summary.split_once(' ').unwrap_or((&summary, ""));
+    format!("{} {rest}\n{detail}", style.paint(Tone::Caution, heading)).trim_end().to_owned()
 }
 
 fn notes(notes: &[String], style: Style) -> String {
     let lines: Vec<String> = notes
         .iter()
         .map(|note| {
-            let wrapped = text::indent(&text::wrap(&text::line(note), style.width - 2), 2);
+            let wrapped = text::indent(&abridge::paragraphs(&text::line(note), style.width - 2), 2);
             format!("-{}", &wrapped[1..])
         })
         .collect();

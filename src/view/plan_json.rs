@@ -14,18 +14,20 @@ struct PlanJson<'a> {
     counts: Counts,
     changes: &'a [Change],
     replaced: &'a [AffectedMember],
+    terminated: u32,
     warnings: &'a [Diagnostic],
     notes: &'a [String],
 }
 
 /// One JSON object, indented, with a line end: `verdict` (the sentence of the text form), `counts`
-/// (`add`, `change`, `destroy`), `changes`, `replaced`, `warnings`, `notes`. The order is the plan's.
+/// (`add`, `change`, `destroy`), `changes`, `replaced`, `terminated` (how many), `warnings`, `notes`. The order is the plan's.
 pub fn plan_json(plan: &Plan, subject: &Subject<'_>) -> String {
     let json = PlanJson {
         verdict: verdict(plan, subject),
         counts: plan.counts(),
         changes: &plan.changes,
         replaced: &plan.replaced,
+        terminated: plan.terminated,
         warnings: &plan.warnings,
         notes: &plan.notes,
     };

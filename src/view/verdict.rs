@@ -1,17 +1,13 @@
 //! The one sentence that a plan opens with.
 
-use std::collections::BTreeSet;
-
 use super::{
+    affected::Affected,
     plan::{Purpose, Subject},
     text,
 };
 use crate::model::plan::{Action, Address, Plan};
 
-/// How many instances the sentence names; a table further down names all.
-const NAMED: usize = 4;
-
-/// What will happen, whether running instances are replaced, which, and why.
+/// What will happen, whether running instances are replaced or terminated, which, and why.
 pub(super) fn verdict(plan: &Plan, subject: &Subject<'_>) -> String {
     let pool = format!("pool {} in {}", text::line(subject.pool), text::line(subject.region));
     if plan.is_empty() {
@@ -25,7 +21,11 @@ pub(super) fn verdict(plan: &Plan, subject: &Subject<'_>) -> String {
         Purpose::Apply if creates_group(plan) => {
             format!("This creates the {pool}: {}. No running instance is replaced.", resources(plan))
         }
-        Purpose::Apply => format!("This changes the {pool}: {}. {}", resources(plan), replacement(plan)),
+        Purpose::Apply => {
+            let template = plan.changes.iter().find(|change| change.address == Address::Template);
+            let instances = Affected::of(plan).sentence(template.and_then(|change| change.reason.as_deref()));
+            format!("This changes the {pool}: {}. {instances}", resources(plan))
+        }
     }
 }
 
@@ -46,28 +46,4 @@ fn resources(plan: &Plan) -> String {
         })
         .collect();
     text::list(&items)
-}
-
-fn replacement(plan: &Plan) -> String {
-    if plan.replaced.is_empty() {
-        return "No running instance is replaced.".to_owned();
-    }
-    let ids: Vec<String> = plan.replaced.iter().map(|member| text::line(&member.id)).collect();
-    let instances = text::count(ids.len(), "running instance");
-    let verb = if ids.len() == 1 { "is" } else { "are" };
-    let which = text::list_some(&ids, NAMED);
-    format!("{instances} ({which}) {verb} replaced, because {}.", why(plan))
-}
-
-/// Why the template is replaced, else what the members run; in words that fit behind "because".
-fn why(plan: &Plan) -> String {
-    let template = plan.changes.iter().find(|change| change.address == Address::Template);
-    if let Some(reason) = template.and_then(|change| change.reason.as_deref()) {
-        return format!("the launch template was {}", text::line(reason));
-    }
-    let reasons: BTreeSet<&str> = plan.replaced.iter().map(|member| member.why.as_str()).collect();
-    match reasons.first() {
-        Some(only) if reasons.len() == 1 => format!("each {}", text::line(only)),
-        _ => "they run from other launch templates than the pool's".to_owned(),
-    }
 }

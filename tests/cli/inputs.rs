@@ -86,6 +86,18 @@ fn a_later_source_wins() {
 }
 
 #[test]
+fn files_left_unread_for_an_option_are_told_where_inputs_are_missing() {
+    let bench = Bench::new();
+    let told = |line: &str| bench.run(line).fails("Error: ").err.contains("terraform.tfvars.json in the");
+    assert!(!told("validate -var replicas=1"));
+    bench.write("terraform.tfvars.json", &std::fs::read_to_string(demo()).unwrap());
+    assert!(told("validate -var replicas=1") && told("destroy -auto-approve -var replicas=1"));
+    bench.write("more.json", "{}");
+    assert!(!told("validate -var replicas=1 -var-file=more.json"));
+    bench.run("validate -var-file=terraform.tfvars.json -var replicas=1").ok();
+}
+
+#[test]
 fn an_unknown_name_is_an_error_with_a_suggestion() {
     let bench = Bench::new();
     let line = format!("validate -var-file={} -var instance_typ=m6i.large", demo().display());

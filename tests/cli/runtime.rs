@@ -165,6 +165,37 @@ fn a_saved_plan_is_shown_and_applied_once() {
 }
 
 #[test]
+fn a_saved_plan_pins_the_image_that_it_found() {
+    let desk = Desk::new();
+    desk.run("apply -auto-approve").ok();
+    let found = image_of(&desk);
+    let inputs = std::fs::read_to_string(desk.bench.path("terraform.tfvars.json")).unwrap();
+    desk.bench.write("terraform.tfvars.json", &inputs.replace("\"replicas\":3", "\"replicas\":2"));
+    desk.run("plan -out=p").ok();
+    // A newer image comes.
+    let mut account: Value =
+        serde_json::from_str(&std::fs::read_to_string(desk.bench.path("account.json")).unwrap()).unwrap();
+    let images = account["world"]["images"].as_array_mut().unwrap();
+    let mut newer = images.iter().find(|owned| owned["image"]["id"] == json!(found)).unwrap().clone();
+    newer["image"]["id"] = json!("ami-0ffffffffffffffff");
+    newer["image"]["creation_date"] = json!("2099-01-01T00:00:00.000Z");
+    images.push(newer);
+    desk.bench.write("account.json", &account.to_string());
+    assert!(desk.run("plan").ok().contains("ami-0ffffffffffffffff"));
+    desk.run("apply p").ok();
+    assert_eq!(image_of(&desk), found);
+}
+
+/// The image in the pool's launch template.
+fn image_of(desk: &Desk) -> String {
+    let account = std::fs::read_to_string(desk.bench.path("account.json")).unwrap();
+    let account: Value = serde_json::from_str(&account).unwrap();
+    let text = account["world"]["templates"].to_string();
+    let (_, id) = text.split_once("\"image_id\":\"").unwrap();
+    id.split('"').next().unwrap().to_owned()
+}
+
+#[test]
 fn a_destroy_is_saved_and_applied_too() {
     let desk = Desk::new();
     desk.run(&format!("apply {ALL} -auto-approve -var-file=terraform.tfvars.json")).ok();

@@ -119,6 +119,45 @@ fn a_new_version_says_that_it_replaces_instances_and_waits_if_told() {
     assert!(bench.run(&format!("plan {newer}")).ok().starts_with("No changes. "));
 }
 
+#[test]
+fn a_sandbox_wants_a_region_as_aws_does() {
+    let bench = Bench::new();
+    let line = "--sandbox account.json -var captf_object={\"namespace\":\"a\"} -var machinepool_name=b -var replicas=1";
+    for command in ["destroy", "outputs", "plan -destroy", "apply -refresh-only"] {
+        let run = |region: &str| {
+            let command = format!("{command} {line}");
+            let mut command = bench.command(command.split_whitespace());
+            Outcome::of(&command.env("AWS_REGION", region).output().unwrap())
+        };
+        bench.run(&format!("{command} {line}")).fails("Error: No region is known");
+        run("nonsense").fails("AWS_REGION is \"nonsense\"");
+        run("us-east-1a").fails("a zone such as us-east-1a is not one");
+        assert!(!bench.path("account.json").exists(), "{command}");
+        run("eu-west-1").ok();
+        run("eu-west-2").fails("It is an account in eu-west-1");
+        std::fs::remove_file(bench.path("account.json")).unwrap();
+    }
+}
+
+#[test]
+fn a_file_that_is_no_sandbox_is_refused_at_once() {
+    let bench = Bench::new();
+    std::fs::create_dir(bench.path("directory")).unwrap();
+    bench.write("broken.json", "{\"format\": 1, \"world\": 3}");
+    bench.write("empty.json", "");
+    let plan = |file: &str| bench.run(&format!("plan --sandbox {file} -var-file={}", demo().display()));
+    for (file, part) in [
+        ("directory", "directory is a directory; a sandbox is kept in a regular file.\n"),
+        ("/dev/full", "is a device"),
+        ("/dev/zero", "is a device"),
+        ("broken.json", "Use another file, or delete it to begin anew."),
+    ] {
+        let outcome = plan(file).fails(part);
+        assert!(!outcome.err.contains("no answer"), "{file}: {}", outcome.err);
+    }
+    assert!(plan("empty.json").ok().starts_with("This creates the pool "));
+}
+
 /// Nobody can make subnets, groups and images in a sandbox by hand.
 #[test]
 fn a_sandbox_has_what_the_inputs_speak_of_also_what_they_begin_to_speak_of() {

@@ -2,7 +2,7 @@
 
 use std::{io::Read, process::Stdio};
 
-use super::{Bench, Outcome};
+use super::{Bench, Outcome, demo};
 
 const COMMANDS: [&str; 10] =
     ["init", "validate", "plan", "apply", "destroy", "outputs", "show", "force-unlock", "schema", "version"];
@@ -94,11 +94,16 @@ fn a_reader_that_goes_away_is_no_error() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_full_disk_is_an_error() {
+fn a_full_disk_is_an_error_and_the_command_is_done_all_the_same() {
     let bench = Bench::new();
-    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
-    let output = bench.command(["version"]).stdout(full).output().unwrap();
-    Outcome::of(&output).fails("Error: Cannot write to standard output\n\n");
+    let run = |line: &str| {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        Outcome::of(&bench.command(line.split_whitespace()).stdout(full).output().unwrap())
+    };
+    run("version").fails("Error: Cannot write to standard output\n\n");
+    let pool = format!("--sandbox account.json -var-file={}", demo().display());
+    run(&format!("apply -auto-approve {pool}")).fails("The command itself is done;");
+    assert!(bench.run(&format!("plan {pool}")).ok().starts_with("No changes. "));
 }
 
 #[test]
@@ -111,16 +116,64 @@ fn no_colour_where_there_is_no_terminal() {
 }
 
 #[test]
-fn nothing_is_written_without_a_yes() {
+fn nothing_is_written_without_a_yes_and_nothing_to_do_needs_none() {
     let bench = Bench::new();
-    for (line, why) in [
-        ("apply -var a=1", "there is no terminal to ask on"),
-        ("destroy -var a=1", "there is no terminal to ask on"),
-        ("apply -input=false -var a=1", "-input=false forbids to ask"),
-        ("apply -auto-approve=false -var a=1", "there is no terminal to ask on"),
+    let pool = format!("--sandbox account.json -var-file={}", demo().display());
+    let account = || std::fs::read_to_string(bench.path("account.json")).unwrap();
+    let none = "Destroy complete! Resources: 0 destroyed.\n";
+    assert_eq!(bench.run(&format!("destroy {pool}")).ok(), none);
+
+    let refused = |commands: &[(&str, &str)]| {
+        let before = account();
+        for (command, why) in commands {
+            let outcome = bench.run(&format!("{command} {pool}")).fails(why);
+            assert!(outcome.err.contains("-auto-approve"), "{command}: {}", outcome.err);
+            assert!(outcome.err.contains("\nPlan: "), "{command}: {}", outcome.err);
+            assert_eq!(account(), before, "{command}");
+        }
+    };
+    bench.run(&format!("plan {pool}")).ok();
+    refused(&[
+        ("apply", "there is no terminal to ask on"),
+        ("apply -auto-approve=false", "there is no terminal to ask on"),
+        ("apply -input=false", "-input=false forbids to ask"),
+    ]);
+
+    bench.run(&format!("apply -auto-approve {pool}")).ok();
+    for command in ["apply", "apply -input=false"] {
+        let done = bench.run(&format!("{command} {pool}")).ok();
+        assert!(done.starts_with("Apply complete! Resources: 0 added, 0 changed, 0 destroyed."), "{done}");
+    }
+    assert_eq!(bench.run(&format!("destroy {pool}")).code, 1);
+    assert_ne!(bench.run(&format!("outputs provider_id {pool}")).ok(), "null\n");
+    bench.run(&format!("destroy -auto-approve {pool}")).ok();
+    assert_eq!(bench.run(&format!("destroy -input=false {pool}")).ok(), none);
+}
+
+#[test]
+fn an_unknown_output_is_refused_before_anything_is_read() {
+    let bench = Bench::new();
+    bench.run("outputs nope --sandbox s.json -var-file=none.json").fails("There is no output called nope");
+    assert!(!bench.path("s.json").exists());
+}
+
+#[test]
+fn an_error_of_usage_repeats_no_value() {
+    let bench = Bench::new();
+    for line in [
+        "plan bootstrap_data=PLANTED",
+        "plan -var bootstrap_data PLANTED",
+        "plan -var bootstrap_data=x PLANTED",
+        "outputs bootstrap_data=PLANTED",
+        "bootstrap_data=PLANTED",
+        "plan -var-file=bootstrap_data=PLANTED",
+        "plan -var =PLANTED",
+        "plan -var PLANTED",
+        "plan --format=PLANTED=PLANTED",
     ] {
-        let outcome = bench.run(&format!("{line} --sandbox s.json")).fails(why);
-        assert!(outcome.err.contains("-auto-approve"), "{line}: {}", outcome.err);
-        assert!(!bench.path("s.json").exists(), "{line}");
+        let outcome = bench.run(line);
+        assert_eq!(outcome.code, 1, "{line}");
+        let err = outcome.err.replace("--format=PLANTED", "").replace("'PLANTED=...'", "");
+        assert!(!err.contains("PLANTED"), "{line}: {}", outcome.err);
     }
 }

@@ -180,7 +180,7 @@ impl Runner {
     pub(crate) fn put_state(&self, state: &Value) {
         let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
         std::io::Write::write_all(&mut packer, state.to_string().as_bytes()).unwrap();
-        let packed = STANDARD.encode(packer.finish().unwrap());
+        let data = STANDARD.encode(packer.finish().unwrap());
         let secret = json!({
             "apiVersion": "v1",
             "kind": "Secret",
@@ -192,7 +192,7 @@ impl Runner {
                 },
                 "annotations": {"encoding": "gzip"},
             },
-            "data": {"tfstate": packed},
+            "data": {"tfstate": data},
         });
         self.kubernetes.put("secrets", NAMESPACE, SECRET, secret);
     }

@@ -1,10 +1,12 @@
 //! The sandbox's file: one JSON document, always whole, owned by one call at a time.
 
 use std::{
-    fs::{self, File, OpenOptions},
+    fs::{self, File, FileType, Metadata, OpenOptions, TryLockError},
     io::{self, Read as _, Write as _},
-    os::unix::fs::{MetadataExt as _, OpenOptionsExt as _},
+    os::unix::fs::{FileTypeExt as _, MetadataExt as _, OpenOptionsExt as _},
     path::{Path, PathBuf},
+    thread,
+    time::{Duration, Instant},
 };
 
 use serde::{Deserialize, Serialize};
@@ -13,6 +15,18 @@ use super::world::World;
 
 /// The format that this program writes and reads.
 const FORMAT: u32 = 1;
+
+/// No account is larger; what is (a wrong file) is not read to its end. In bytes.
+const LARGEST: u64 = 64 << 20;
+
+/// How long the call of another run is waited for. One call takes milliseconds.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Between two looks whether the file is free.
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// What to do about a file that holds no account.
+const REMEDY: &str = "Use another file, or delete it to begin anew.";
 
 /// A sandbox file that cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -62,49 +76,98 @@ pub(super) struct Locked {
 }
 
 impl Store {
-    /// Opens the file, after making it from `content` if it is not there.
+    /// Opens the file, after making it from `content` if it is not there or empty.
     pub(super) fn open(path: &Path, content: &Content) -> Result<Self, SandboxError> {
-        let store = Self { path: path.to_owned() };
+        let mut store = Self { path: path.to_owned() };
         let text = store.render(content)?;
-        if !path.exists() {
-            store.create(&text).map_err(|error| store.error("could not be created", &error))?;
+        match fs::metadata(path) {
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::NotFound && path.is_symlink() => {
+                return Err(store.dangling());
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                store.create(&text).map_err(|error| store.error("could not be created", &error))?;
+            }
+            Err(error) => return Err(store.error("could not be opened", &error)),
         }
         // Written by replacing, so a symbolic link must be followed first.
-        let path = fs::canonicalize(path).map_err(|error| store.error("could not be opened", &error))?;
-        Ok(Self { path })
+        store.path = fs::canonicalize(path).map_err(|error| store.error("could not be opened", &error))?;
+        let locked = store.lock()?;
+        if locked.text.is_empty() {
+            store.replace(&locked, &text)?;
+        }
+        Ok(store)
     }
 
     /// Waits until no other process is in the middle of a call, and reads.
     pub(super) fn lock(&self) -> Result<Locked, SandboxError> {
-        self.try_lock().map_err(|error| self.error("could not be read", &error))
+        self.lock_within(PATIENCE)
     }
 
-    fn try_lock(&self) -> io::Result<Locked> {
+    /// As [`Self::lock`], but waits only so long. The process cannot do anything else meanwhile.
+    pub(super) fn lock_within(&self, patience: Duration) -> Result<Locked, SandboxError> {
+        let unread = |error: io::Error| self.error("could not be read", &error);
+        let begin = Instant::now();
         loop {
-            let mut file = File::open(&self.path)?;
-            file.lock()?;
+            self.refuse_unless_plain(&fs::metadata(&self.path).map_err(unread)?)?;
+            let file = File::open(&self.path).map_err(unread)?;
+            match file.try_lock() {
+                Ok(()) => {}
+                Err(TryLockError::WouldBlock) if begin.elapsed() < patience => {
+                    thread::sleep(PAUSE);
+                    continue;
+                }
+                Err(TryLockError::WouldBlock) => {
+                    return Err(self.refusal("is in use by another run; try again when that one has ended"));
+                }
+                Err(TryLockError::Error(error)) => return Err(unread(error)),
+            }
             // The lock is on what was opened; somebody may have put another file in its place since.
-            let (opened, present) = (file.metadata()?, fs::metadata(&self.path)?);
+            let (opened, present) =
+                (file.metadata().map_err(unread)?, fs::metadata(&self.path).map_err(unread)?);
             if (opened.dev(), opened.ino()) == (present.dev(), present.ino()) {
-                let mut text = String::new();
-                file.read_to_string(&mut text)?;
+                let text = self.read(&file)?;
                 return Ok(Locked { _file: file, text });
             }
         }
     }
 
+    /// Pipes and devices have no content to come back to, and some of them no end.
+    fn refuse_unless_plain(&self, metadata: &Metadata) -> Result<(), SandboxError> {
+        if !metadata.is_file() {
+            let what = kind(metadata.file_type());
+            return Err(self.refusal(format!("is {what}; a sandbox is kept in a regular file")));
+        }
+        if metadata.len() > LARGEST {
+            return Err(self.too_large());
+        }
+        Ok(())
+    }
+
+    fn read(&self, file: &File) -> Result<String, SandboxError> {
+        let mut bytes = Vec::new();
+        file.take(LARGEST + 1)
+            .read_to_end(&mut bytes)
+            .map_err(|error| self.error("could not be read", &error))?;
+        if bytes.len() as u64 > LARGEST {
+            return Err(self.too_large());
+        }
+        String::from_utf8(bytes).map_err(|_| self.refusal(format!("is not a sandbox file. {REMEDY}")))
+    }
+
     pub(super) fn parse(&self, text: &str) -> Result<Content, SandboxError> {
-        let broken = |error: serde_json::Error| self.error("is not a sandbox file", &error);
-        let header: Header = serde_json::from_str(text).map_err(broken)?;
+        let header: Header = serde_json::from_str(text)
+            .map_err(|error| self.refusal(format!("is not a sandbox file{}. {REMEDY}", place(&error))))?;
         if header.format != FORMAT {
-            let reason = format!(
+            return Err(self.refusal(format!(
                 "has format {}, this program knows format {FORMAT}; use another file, or the program that \
                  wrote it",
                 header.format
-            );
-            return Err(SandboxError { path: self.path.clone(), reason });
+            )));
         }
-        serde_json::from_str(text).map_err(broken)
+        serde_json::from_str(text).map_err(|error| {
+            self.refusal(format!("is damaged, or another version wrote it{}. {REMEDY}", place(&error)))
+        })
     }
 
     pub(super) fn render(&self, content: &Content) -> Result<String, SandboxError> {
@@ -116,7 +179,9 @@ impl Store {
     pub(super) fn replace(&self, _lock: &Locked, text: &str) -> Result<(), SandboxError> {
         self.write_beside(text)
             .and_then(|temporary| fs::rename(&temporary, &self.path).inspect_err(|_| discard(&temporary)))
-            .map_err(|error| self.error("could not be written", &error))
+            .map_err(|error| {
+                self.error("could not be written (it is replaced by a new file beside it)", &error)
+            })
     }
 
     /// Makes the file; one that somebody else made meanwhile stays.
@@ -133,7 +198,7 @@ impl Store {
     /// A name in the same directory that nobody else uses at the same time.
     pub(super) fn temporary(&self) -> PathBuf {
         let name = self.path.file_name().unwrap_or_default().to_string_lossy();
-        let (process, thread) = (std::process::id(), std::thread::current().id());
+        let (process, thread) = (std::process::id(), thread::current().id());
         self.path.with_file_name(format!(".{name}.{process}.{thread:?}.tmp"))
     }
 
@@ -149,8 +214,42 @@ impl Store {
         written.inspect_err(|_| discard(&temporary)).map(|()| temporary)
     }
 
+    fn dangling(&self) -> SandboxError {
+        let target = fs::read_link(&self.path).unwrap_or_default();
+        self.refusal(format!("is a symbolic link to {}, which does not exist", target.display()))
+    }
+
+    fn too_large(&self) -> SandboxError {
+        self.refusal(format!("is larger than {} MiB, so it is not a sandbox file. {REMEDY}", LARGEST >> 20))
+    }
+
     fn error(&self, what: &str, error: &dyn std::error::Error) -> SandboxError {
-        SandboxError { path: self.path.clone(), reason: format!("{what}: {error}") }
+        self.refusal(format!("{what}: {error}"))
+    }
+
+    fn refusal(&self, reason: impl Into<String>) -> SandboxError {
+        SandboxError { path: self.path.clone(), reason: reason.into() }
+    }
+}
+
+/// What something is that is no regular file.
+fn kind(file_type: FileType) -> &'static str {
+    if file_type.is_dir() {
+        "a directory"
+    } else if file_type.is_fifo() {
+        "a pipe"
+    } else if file_type.is_socket() {
+        "a socket"
+    } else {
+        "a device"
+    }
+}
+
+/// Where a text stops being what it should, behind a blank.
+fn place(error: &serde_json::Error) -> String {
+    match error.line() {
+        0 => String::new(),
+        line => format!(" (line {line}, column {})", error.column()),
     }
 }
 

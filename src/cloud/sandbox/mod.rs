@@ -46,6 +46,9 @@ pub use world::{
     StoredObject, StoredRefresh, StoredTemplate, StoredVersion, World,
 };
 
+/// The code of a call whose account could not be read or written; AWS has no such.
+const FILE_FAILED: &str = "SandboxFileFailed";
+
 /// The simulated account.
 pub struct Sandbox {
     region: String,
@@ -181,7 +184,7 @@ impl Sandbox {
                 resource,
                 region: self.region.clone(),
                 kind: ErrorKind::Other,
-                code: String::new(),
+                code: FILE_FAILED.to_owned(),
                 message: error.to_string(),
                 request_id: None,
             }),

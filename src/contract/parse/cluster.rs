@@ -50,11 +50,7 @@ pub(super) fn place(report: &Report<'_>) -> (Option<Region>, Option<BucketName>)
 /// Reads the exports that apply. `declared` is whether `captf_cluster_outputs` was given at all.
 pub(super) fn read(report: &mut Report<'_>, declared: bool) -> Option<Exports> {
     if !declared {
-        let detail = format!(
-            "{OWN} is an input that the controller always sends: the exports of the cluster, or {{}} for a cluster \
-             that is managed elsewhere. No input has this name."
-        );
-        report.error(OWN, format!("Missing required input {OWN}"), detail);
+        report.missing(OWN);
         return None;
     }
     let Some((input, json)) = source(report) else {

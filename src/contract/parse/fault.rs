@@ -1,7 +1,7 @@
 //! Refused values, and the report that collects them.
 
 use crate::contract::{
-    inputs::{Inputs, shown_name},
+    inputs::{Inputs, escaped, shown_name},
     json::Json,
     known::{KNOWN, nearest},
     problem::{Diagnostic, Problems},
@@ -9,6 +9,13 @@ use crate::contract::{
 
 /// The most faults told of one input. More of one kind help nobody and could fill a terminal.
 const MAX_TOLD: usize = 20;
+
+/// How many missing inputs are told one by one. More than these mean that a whole file was forgotten.
+const MAX_MISSING_TOLD: usize = 3;
+
+/// What somebody at a shell can do about missing inputs.
+const WHERE_FROM: &str = "Give -var-file=FILE with the inputs that the controller rendered for the pool; \
+                          `machinepool schema inputs` describes them.";
 
 /// The most characters of a value or key that a message repeats.
 const MAX_QUOTED: usize = 80;
@@ -75,7 +82,7 @@ pub(super) fn quoted(text: &str) -> String {
 fn shortened(text: &str) -> String {
     let start: String = text.chars().take(MAX_QUOTED).collect();
     let sign = if start.len() < text.len() { "..." } else { "" };
-    format!("{}{sign}", start.escape_debug())
+    format!("{}{sign}", escaped(&start))
 }
 
 /// The place of a map's key.
@@ -88,12 +95,14 @@ pub(super) struct Report<'a> {
     inputs: &'a Inputs,
     /// Index in [`KNOWN`], error.
     errors: Vec<(usize, Diagnostic)>,
+    /// Required inputs that nobody gave.
+    missing: Vec<&'static str>,
     pub(super) warnings: Vec<Diagnostic>,
 }
 
 impl<'a> Report<'a> {
     pub(super) fn new(inputs: &'a Inputs) -> Self {
-        Self { inputs, errors: Vec::new(), warnings: Vec::new() }
+        Self { inputs, errors: Vec::new(), missing: Vec::new(), warnings: Vec::new() }
     }
 
     /// The value of an input; `None` if left out or null.
@@ -108,16 +117,21 @@ impl<'a> Report<'a> {
         read: impl FnOnce(&'a Json) -> Result<T, E>,
     ) -> Option<T> {
         let Some(value) = self.given(name) else {
-            let detail = match self.inputs.get(name) {
-                Some(input) => format!("{name} is null ({}), but must have a value.", input.origin),
-                None => {
-                    format!("{name} is an input that the controller always sends. No input has this name.")
+            match self.inputs.get(name) {
+                Some(input) => {
+                    let detail = format!("{name} is null ({}), but must have a value.", input.origin);
+                    self.error(name, format!("Missing required input {name}"), detail);
                 }
-            };
-            self.error(name, format!("Missing required input {name}"), detail);
+                None => self.missing(name),
+            }
             return None;
         };
         self.accept(name, read(value))
+    }
+
+    /// Takes note of a required input that nobody gave.
+    pub(super) fn missing(&mut self, name: &'static str) {
+        self.missing.push(name);
     }
 
     /// Reads an input that has a default.
@@ -147,15 +161,15 @@ impl<'a> Report<'a> {
             self.error(name, format!("Invalid value for {name}"), detail);
         }
         if untold > 0 {
-            let detail = format!("{name} has {untold} more faults like these ({origin}).");
+            let faults = if untold == 1 { "fault" } else { "faults" };
+            let detail = format!("{name} has {untold} more {faults} like these ({origin}).");
             self.error(name, format!("Invalid value for {name}"), detail);
         }
     }
 
     /// An error about the input `name`, in its own words.
     pub(super) fn error(&mut self, name: &str, summary: String, detail: String) {
-        let index = KNOWN.iter().position(|(known, _)| *known == name).unwrap_or(KNOWN.len());
-        self.errors.push((index, Diagnostic::error(summary, detail)));
+        self.errors.push((index(name), Diagnostic::error(summary, detail)));
     }
 
     /// An error for each name that is neither a contract input nor a variable.
@@ -176,7 +190,8 @@ impl<'a> Report<'a> {
         }
         let untold = names.count();
         if untold > 0 {
-            let detail = format!("{untold} more names are neither a contract input nor a variable.");
+            let names = if untold == 1 { "name is" } else { "names are" };
+            let detail = format!("{untold} more {names} neither a contract input nor a variable.");
             self.error("", "Unsupported arguments".to_owned(), detail);
         }
     }
@@ -188,12 +203,34 @@ impl<'a> Report<'a> {
 
     /// The errors in the order of [`KNOWN`], unknown names last; never empty.
     pub(super) fn problems(mut self) -> Problems {
+        self.tell_missing();
         self.errors.sort_by_key(|(index, _)| *index);
         Problems(self.errors.into_iter().map(|(_, error)| error).collect())
     }
 
+    /// One error for each missing input; if there are many, one for all.
+    fn tell_missing(&mut self) {
+        let mut missing = std::mem::take(&mut self.missing);
+        missing.sort_by_key(|name| index(name));
+        if missing.len() > MAX_MISSING_TOLD {
+            let summary = format!("{} required inputs are missing", missing.len());
+            let detail = format!("Missing are {}.\n\n{WHERE_FROM}", missing.join(", "));
+            self.errors.push((index(missing[0]), Diagnostic::error(summary, detail)));
+            return;
+        }
+        for name in missing {
+            let detail = format!("No value is given for {name}. {WHERE_FROM}");
+            self.error(name, format!("Missing required input {name}"), detail);
+        }
+    }
+
     /// Whether nothing was wrong.
     pub(super) fn is_clean(&self) -> bool {
-        self.errors.is_empty()
+        self.errors.is_empty() && self.missing.is_empty()
     }
+}
+
+/// The place of an input among all; behind them for a name that is none.
+fn index(name: &str) -> usize {
+    KNOWN.iter().position(|(known, _)| *known == name).unwrap_or(KNOWN.len())
 }

@@ -4,6 +4,7 @@ use super::{cluster, controller::Controller, fault::Report, identity, syntax, va
 use crate::contract::{
     exports::Exports,
     inputs::Inputs,
+    outputs::MAX_PROVIDER_IDS,
     problem::{Diagnostic, Problems},
     request::{Autoscaling, Request, Scope},
 };
@@ -26,6 +27,7 @@ impl Request {
         identity::check_tag_count(&mut report, &controller, &variables, &exports);
         identity::warn_of_contradictions(&mut report, &controller);
         warn_of_foreign_key(&mut report, &variables, &exports);
+        warn_of_size(&mut report, &controller);
         if !report.is_clean() {
             return Err(report.problems());
         }
@@ -43,6 +45,23 @@ fn warn_of_foreign_key(report: &mut Report<'_>, variables: &Variables, exports: 
                 "root_volume_kms_key_id is a key of {region}, but the cluster is in {}: instances with such a root \
                  volume do not start.",
                 exports.region
+            ),
+        );
+    }
+}
+
+/// A pool of such a size can be made, but not told of: its outputs would fail.
+fn warn_of_size(report: &mut Report<'_>, controller: &Controller) {
+    let (name, size) = match controller.bounds {
+        Some((_, max)) => ("autoscaling.max", max),
+        None => ("replicas", controller.replicas),
+    };
+    if size > MAX_PROVIDER_IDS {
+        report.warn(
+            format!("{name} is larger than the outputs can tell"),
+            format!(
+                "{name} is {size}, but provider_id_list has at most {MAX_PROVIDER_IDS} entries: with more members, \
+                 every command that reads the outputs fails."
             ),
         );
     }

@@ -85,13 +85,14 @@ pub(super) fn is_tag_value(text: &str) -> bool {
 /// What is wrong with a tag whose key must not begin with any of `reserved`, nor with `aws:` in any case.
 pub(super) fn tag_faults(key: &str, value: &str, reserved: &[&str]) -> Vec<String> {
     const ALLOWED: &str = "letters, digits, spaces and _ . : / = + - @";
+    let shown = |c| if c == '\'' { "\"'\"".to_owned() } else { format!("{c:?}") };
     let mut faults = Vec::new();
     let (key_length, value_length) = (key.chars().count(), value.chars().count());
     if !(1..=MAX_TAG_KEY).contains(&key_length) {
         faults.push(format!("has a key of {key_length} characters, but AWS takes 1 to {MAX_TAG_KEY}"));
     }
     if let Some(c) = key.chars().find(|&c| !is_tag_char(c)) {
-        faults.push(format!("has {c:?} in its key, but AWS takes only {ALLOWED}"));
+        faults.push(format!("has {} in its key, but AWS takes only {ALLOWED}", shown(c)));
     }
     if key.get(..4).is_some_and(|start| start.eq_ignore_ascii_case("aws:")) {
         faults.push("has a key that begins with \"aws:\", which AWS keeps for itself in any case".to_owned());
@@ -105,7 +106,7 @@ pub(super) fn tag_faults(key: &str, value: &str, reserved: &[&str]) -> Vec<Strin
             .push(format!("has a value of {value_length} characters, but AWS takes at most {MAX_TAG_VALUE}"));
     }
     if let Some(c) = value.chars().find(|&c| !is_tag_char(c)) {
-        faults.push(format!("has {c:?} in its value, but AWS takes only {ALLOWED}"));
+        faults.push(format!("has {} in its value, but AWS takes only {ALLOWED}", shown(c)));
     }
     faults
 }

@@ -113,7 +113,9 @@ fn kms_key(json: &Json) -> Result<String, Fault> {
 }
 
 fn ssh_key_name(json: &Json) -> Result<String, Fault> {
-    text_like(json, "the name of a key pair, 1 to 255 characters", |text| syntax::is_plain(text, 1, 255))
+    text_like(json, "the name of a key pair, 1 to 255 characters and not all of them blank", |text| {
+        syntax::is_plain(text, 1, 255) && !text.trim().is_empty()
+    })
 }
 
 fn default_image() -> MachineImage {

@@ -1,16 +1,14 @@
 //! What `init` leaves for the commands that follow: one file in the data directory.
 
-use std::{
-    fs::{self, OpenOptions},
-    io::{self, Write as _},
-    os::unix::fs::OpenOptionsExt as _,
-    path::{Path, PathBuf},
-};
+use std::{fs, io, path::Path};
 
 use serde::{Deserialize, Serialize};
 
 use super::Settings;
-use crate::error::{Failure, Kind};
+use crate::{
+    error::{Failure, Kind},
+    runtime::private_file,
+};
 
 /// Under `TF_DATA_DIR`.
 const FILE: &str = "machinepool-backend.json";
@@ -79,26 +77,5 @@ fn run_init(summary: &str, path: &Path, fault: &str) -> Failure {
 
 fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     fs::create_dir_all(path.parent().unwrap_or(Path::new(".")))?;
-    let temporary = temporary(path);
-    // A file left by a killed process of the same id would keep its mode.
-    discard(&temporary);
-    OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(&temporary)
-        .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()))
-        .and_then(|()| fs::rename(&temporary, path))
-        .inspect_err(|_| discard(&temporary))
-}
-
-/// A name in the same directory that nobody else uses at the same time.
-fn temporary(path: &Path) -> PathBuf {
-    let thread = std::thread::current().id();
-    path.with_file_name(format!(".{FILE}.{}.{thread:?}.tmp", std::process::id()))
-}
-
-/// A temporary file that cannot be removed is not worth a second error.
-fn discard(temporary: &Path) {
-    let _ = fs::remove_file(temporary);
+    private_file::write(path, bytes)
 }

@@ -52,7 +52,7 @@ pub(crate) fn apply(session: &Session<'_>, args: &ApplyArgs) -> anyhow::Result<u
     };
     let approval = match &saved {
         Some(_) => Approval::Given,
-        None => Approval::new(args.auto_approve, &args.terraform, session.ui)?,
+        None => Approval::new(args.auto_approve, &args.terraform, session.ui),
     };
     if saved.as_ref().is_some_and(|saved| saved.purpose == Purpose::Destroy) {
         let how = destroy::How { approval, timeout: args.timeout, locking: args.terraform.locking };

@@ -32,7 +32,7 @@ pub(super) struct How {
 pub(crate) fn destroy(session: &Session<'_>, args: &DestroyArgs) -> anyhow::Result<u8> {
     let setting = Setting::here()?;
     let how = How {
-        approval: Approval::new(args.auto_approve, &args.terraform, session.ui)?,
+        approval: Approval::new(args.auto_approve, &args.terraform, session.ui),
         timeout: args.timeout,
         locking: args.terraform.locking,
     };

@@ -60,8 +60,8 @@ fn check_module(source: &str) -> Result<(), Failure> {
         refused(format!("{FILE} calls the module in {source}, which cannot be read: {error}."))
     })?;
     let is_module = |path: &Path| {
-        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        name.ends_with(".tf") || name.ends_with(".tf.json")
+        let ends_in = |path: &Path, extension: &str| path.extension().is_some_and(|found| found == extension);
+        ends_in(path, "tf") || (ends_in(path, "json") && ends_in(&path.with_extension(""), "tf"))
     };
     let declares = entries
         .filter_map(Result::ok)

@@ -38,6 +38,8 @@ pub(super) struct Setting {
 pub(super) struct Given {
     pub(super) inputs: Inputs,
     pub(super) secrets: Secrets,
+    /// What the command line said of them.
+    said: InputArgs,
 }
 
 impl Setting {
@@ -70,11 +72,8 @@ impl Setting {
     /// What was said, as the root wires it to the role. From here on nothing secret is told.
     pub(super) fn inputs(&self, ui: &Ui, args: &InputArgs) -> anyhow::Result<Given> {
         let said = load::inputs(args)?;
-        if !self.has_root {
-            return Ok(self.given(ui, said));
-        }
-        let (inputs, warnings) = self.root.inputs(&said);
-        let given = self.given(ui, inputs);
+        let (inputs, warnings) = if self.has_root { self.root.inputs(&said) } else { (said, Vec::new()) };
+        let given = Given { said: args.clone(), ..self.given(ui, inputs) };
         ui.tell(&warnings);
         Ok(given)
     }
@@ -83,7 +82,7 @@ impl Setting {
     pub(super) fn given(&self, ui: &Ui, inputs: Inputs) -> Given {
         let secrets = Secrets::of(&inputs, &self.root.sensitive());
         ui.hide(&secrets);
-        Given { inputs, secrets }
+        Given { inputs, secrets, said: InputArgs::default() }
     }
 
     /// Refuses a root that passes what the role does not take, or asks for what it does not give.
@@ -113,12 +112,12 @@ impl Setting {
 impl Given {
     /// Everything, checked: for plan and apply.
     pub(super) fn request(&self) -> Result<Request, Failure> {
-        Ok(Request::parse(&self.inputs)?)
+        Request::parse(&self.inputs).map_err(|problems| load::told(problems, &self.said))
     }
 
     /// Names and a place, read leniently: for refresh and destroy.
     pub(super) fn scope(&self) -> Result<Scope, Failure> {
-        Ok(Scope::parse(&self.inputs)?)
+        Scope::parse(&self.inputs).map_err(|problems| load::told(problems, &self.said))
     }
 }
 

@@ -115,7 +115,7 @@ pub(super) fn write(document: &Json) -> Vec<u8> {
 }
 
 /// Writes numbers with the text they were read with.
-struct Written<'a>(&'a Json);
+pub(in crate::runtime) struct Written<'a>(pub(in crate::runtime) &'a Json);
 
 impl Serialize for Written<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

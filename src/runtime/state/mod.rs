@@ -22,6 +22,7 @@ mod types;
 
 use std::{collections::BTreeMap, fmt};
 
+pub(in crate::runtime) use document::Written;
 pub use error::StateError;
 pub use facts::{Facts, facts};
 pub use gzip::{MAX_BYTES, pack, unpack};

@@ -145,7 +145,117 @@ fn many_members_are_counted_in_the_sentence_and_named_in_the_table() {
     many.replaced = (0..30).map(|n| member(&format!("i-{n:03}"), "us-east-1a")).collect();
     let shown = plan(&many, &subject(Purpose::Apply), Style::new(Some(300), false));
     assert!(shown.lines().next().unwrap().contains("(i-000, i-001, i-002, i-003 and 26 more)"), "{shown}");
-    assert!((0..30).all(|n| shown.contains(&format!("│ i-{n:03} "))), "{shown}");
+    assert!((0..20).all(|n| shown.contains(&format!("│ i-{n:03} "))), "{shown}");
+    assert!(shown.contains("\n... and 10 more (all of them with --format json)\n"), "{shown}");
+    assert!(!shown.contains("│ i-020 "), "{shown}");
+    let json: serde_json::Value = serde_json::from_str(&plan_json(&many, &subject(Purpose::Apply))).unwrap();
+    assert_eq!(json["replaced"].as_array().unwrap().len(), 30);
+}
+
+/// A plan that costs `rolled`, `leaving` and `terminated` instances.
+fn costly(rolled: usize, leaving: usize, terminated: u32) -> Plan {
+    let moved = |n| AffectedMember { why: "its zone is removed".into(), ..member(&format!("i-z{n}"), "c") };
+    let mut plan = roll();
+    plan.replaced = (0..rolled).map(|n| member(&format!("i-r{n}"), "a")).collect();
+    plan.replaced.extend((0..leaving).map(moved));
+    plan.terminated = terminated;
+    if rolled == 0 {
+        plan.changes.retain(|change| change.address == Address::Group);
+    }
+    plan
+}
+
+#[test]
+fn the_first_sentence_tells_every_kind_of_loss_and_the_headings_tell_how_they_go() {
+    let shown = |plan: &Plan| super::plan(plan, &subject(Purpose::Apply), Style::new(Some(500), false));
+    for (counts, opening, headings) in [
+        ((0, 0, 0), vec!["No running instance is replaced."], vec![]),
+        (
+            (0, 0, 1),
+            vec!["No running instance is replaced. 1 running instance is terminated without drain"],
+            vec![],
+        ),
+        (
+            (0, 1, 0),
+            vec![
+                "1 running instance (i-z0) is terminated without drain and replaced elsewhere, because its zone",
+            ],
+            vec![
+                "1 running instance in removed zones, terminated without drain, its replacement launched in",
+            ],
+        ),
+        (
+            (1, 0, 2),
+            vec!["1 running instance (i-r0) is replaced, because the", "2 running instances are terminated"],
+            vec!["1 running instance to replace, a replacement launched before it goes; its node"],
+        ),
+        (
+            (2, 3, 4),
+            vec![
+                "2 running instances (i-r0 and i-r1) are replaced, because the launch template was made for",
+                "3 running instances (i-z0, i-z1 and i-z2) are terminated without drain and replaced elsewhere",
+                "4 running instances are terminated without drain, because the pool shrinks.",
+            ],
+            vec![
+                "2 running instances to replace, a replacement launched before each one goes; nodes are not",
+                "3 running instances in removed zones, terminated without drain, replacements launched in",
+            ],
+        ),
+    ] {
+        let text = shown(&costly(counts.0, counts.1, counts.2));
+        let (first, rest) = text.split_once('\n').unwrap();
+        assert!(opening.iter().all(|part| first.contains(part)), "{counts:?}: {first}");
+        assert!(headings.iter().all(|part| rest.contains(part)), "{counts:?}: {rest}");
+        assert_eq!(rest.matches(" launched ").count(), headings.len(), "{counts:?}: {rest}");
+        let json: serde_json::Value =
+            serde_json::from_str(&plan_json(&costly(counts.0, counts.1, counts.2), &subject(Purpose::Apply)))
+                .unwrap();
+        assert_eq!((&json["terminated"], json["verdict"].as_str()), (&counts.2.into(), Some(first)));
+    }
+}
+
+#[test]
+fn a_reason_that_all_members_have_stands_in_no_row() {
+    let mut plan = costly(3, 0, 0);
+    let shown = |plan: &Plan| super::plan(plan, &subject(Purpose::Apply), Style::new(Some(200), false));
+    assert!(shown(&plan).contains("; each runs template captf-") && !shown(&plan).contains("│ why "));
+    plan.replaced[1].why = "runs no launch template".into();
+    assert!(shown(&plan).contains("│ why ") && shown(&plan).contains("│ runs no launch template "));
+}
+
+#[test]
+fn two_thousand_instances_fit_every_width() {
+    let mut plan = costly(2000, 2000, 0);
+    let ids: Vec<String> = (0..2000).map(|n| format!("i-0123456789abcdef{n:04} (us-east-1a)")).collect();
+    plan.warnings = vec![
+        Diagnostic::warning(
+            "Standby members stay behind, and this is told in a rather long summary",
+            ids.join(", "),
+        ),
+        Diagnostic::warning(
+            "Odd",
+            format!("Members that are odd: {}. Mend them, or let them be.", ids.join(", ")),
+        ),
+    ];
+    plan.notes = vec![format!("Members in zones that the pool no longer spans: {}.", ids.join(", "))];
+    for width in [40, 80, 120] {
+        for colour in [false, true] {
+            let shown = super::plan(&plan, &subject(Purpose::Apply), Style::new(Some(width), colour));
+            assert!(shown.lines().count() < 1000 && shown.len() < 40_000, "{width}: {} bytes", shown.len());
+            assert_eq!(shown.replace('\n', " ").matches("and 1980 more").count(), 5, "{shown}");
+            assert!(shown.contains("Mend them"), "{shown}");
+            if !colour {
+                // A difference is for copying, the last line for programs.
+                let wide = |line: &&str| {
+                    line.chars().count() > width
+                        && line.contains(' ')
+                        && !line.contains("---")
+                        && !line.starts_with("Plan: ")
+                };
+                assert_eq!(shown.lines().find(wide), None, "{width}");
+            }
+        }
+    }
 }
 
 #[test]

@@ -88,18 +88,86 @@ fn broken_and_newer_files_are_told_apart_and_left_alone() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("account.json");
     for (text, words) in [
-        ("", "is not a sandbox file"),
-        ("{\"format\": 1, \"clo", "is not a sandbox file"),
+        ("\n", "is not a sandbox file"),
+        ("{\"format\": 1, \"clo", "is not a sandbox file (line 1, column 18). Use another file"),
         ("[]", "is not a sandbox file"),
-        ("{\"format\": 1, \"clock_offset_ms\": 0, \"world\": {\"grups\": {}}}", "unknown field `grups`"),
+        ("{\"format\": 1, \"clock_offset_ms\": 0, \"world\": {\"grups\": {}}}", "delete it to begin anew"),
+        ("{\"format\": 1}", "is damaged, or another version wrote it (line 1, column 13)"),
         ("{\"format\": 2, \"anything\": 1}", "has format 2"),
     ] {
         fs::write(&path, text).unwrap();
         let message = problem(&path);
         assert!(message.contains(words), "{message}");
         assert!(message.contains("account.json"), "{message}");
+        assert!(!message.contains(['`', '_']), "no words of the program's own: {message}");
         assert_eq!(fs::read_to_string(&path).unwrap(), text);
     }
+    fs::write(&path, [0xff, 0xfe, b'{']).unwrap();
+    assert!(problem(&path).contains("is not a sandbox file. Use another file"));
+}
+
+#[test]
+fn an_empty_file_is_a_new_one() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("account.json");
+    fs::write(&path, "").unwrap();
+    let (sandbox, _) = open(&path);
+    assert_eq!(sandbox.world().subnets.len(), 3);
+    assert!(fs::read_to_string(&path).unwrap().contains("\"format\": 1"));
+    // Emptied while somebody works with it: no longer an account.
+    fs::write(&path, "").unwrap();
+    assert!(run(sandbox.group(GROUP)).unwrap_err().message.contains("is not a sandbox file"));
+}
+
+#[test]
+fn only_a_regular_file_is_an_account() {
+    let directory = tempfile::tempdir().unwrap();
+    let pipe = directory.path().join("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    for (path, what) in [
+        (pipe.as_path(), "is a pipe"),
+        (directory.path(), "is a directory"),
+        (Path::new("/dev/null"), "is a device"),
+        (Path::new("/dev/zero"), "is a device"),
+        (Path::new("/dev/full"), "is a device"),
+    ] {
+        let message = problem(path);
+        assert!(message.contains(what) && message.contains("regular file"), "{message}");
+    }
+    let link = directory.path().join("link.json");
+    std::os::unix::fs::symlink(directory.path().join("gone.json"), &link).unwrap();
+    let message = problem(&link);
+    assert!(message.contains("is a symbolic link to") && message.contains("gone.json, which does not exist"));
+    assert!(!directory.path().join("gone.json").exists());
+    std::os::unix::fs::symlink(&pipe, directory.path().join("to-pipe")).unwrap();
+    assert!(problem(&directory.path().join("to-pipe")).contains("is a pipe"));
+}
+
+#[test]
+fn a_file_far_too_large_is_not_read() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("account.json");
+    fs::File::create(&path).unwrap().set_len((64 << 20) + 1).unwrap();
+    let message = problem(&path);
+    assert!(message.contains("is larger than 64 MiB"), "{message}");
+}
+
+#[test]
+fn a_lock_that_somebody_keeps_is_not_waited_for_without_end() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("account.json");
+    let (sandbox, _) = open(&path);
+    let store = sandbox.store.as_ref().unwrap();
+    let other = fs::File::open(&path).unwrap();
+    other.lock().unwrap();
+    let message = store.lock_within(Duration::from_millis(100)).unwrap_err().to_string();
+    assert!(message.contains("account.json is in use by another run"), "{message}");
+    std::thread::scope(|scope| {
+        let waits = scope.spawn(|| store.lock_within(Duration::from_mins(1)).map(|_| ()));
+        std::thread::sleep(Duration::from_millis(60));
+        other.unlock().unwrap();
+        waits.join().unwrap().unwrap();
+    });
 }
 
 #[test]
@@ -107,7 +175,9 @@ fn a_place_that_cannot_be_written_is_an_error_that_names_the_file() {
     let directory = tempfile::tempdir().unwrap();
     let message = problem(&directory.path().join("none/account.json"));
     assert!(message.contains("none/account.json could not be created"), "{message}");
-    assert!(problem(directory.path()).contains("could not be read"));
+    // Not a directory on the way to it.
+    fs::write(directory.path().join("plain"), "x").unwrap();
+    assert!(problem(&directory.path().join("plain/account.json")).contains("could not be opened"));
 }
 
 #[test]

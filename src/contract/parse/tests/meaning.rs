@@ -213,3 +213,32 @@ fn tags_in_all_are_counted_on_the_fullest_resource() {
     assert!(problems[0].detail.contains("51 tags") && problems[0].detail.contains("40 of additional_tags"));
     assert_eq!(request(&many(36, 6)).captf_tags.len(), 10);
 }
+
+#[test]
+fn a_pool_larger_than_its_outputs_is_warned_of() {
+    let warnings = |json: &str| request(json).warnings.into_iter().map(|w| w.summary).collect::<Vec<_>>();
+    assert_eq!(warnings(r#"{"replicas": 10000}"#), [""; 0]);
+    assert_eq!(warnings(r#"{"replicas": 10001}"#), ["replicas is larger than the outputs can tell"]);
+    assert_eq!(request(r#"{"replicas": 2147483647}"#).replicas, 2_147_483_647);
+    let scaled = |max: u32| {
+        warnings(
+            &json!({"autoscaling": {"enabled": true, "min": 1, "max": max}, "replicas": 20000}).to_string(),
+        )
+    };
+    assert_eq!(scaled(10_000), [""; 0], "replicas is not the size then");
+    assert_eq!(scaled(10_001), ["autoscaling.max is larger than the outputs can tell"]);
+}
+
+#[test]
+fn a_few_missing_inputs_are_told_one_by_one_and_say_what_to_do() {
+    let some = |json: &Value| {
+        let mut inputs = Inputs::default();
+        inputs.add_file("x.json", json.to_string().as_bytes()).unwrap();
+        Scope::parse(&inputs).unwrap_err().0
+    };
+    let one = some(&json!({"machinepool_name": "p"}));
+    assert_eq!(one.len(), 1);
+    assert!(one[0].detail.contains("-var-file=FILE") && !one[0].detail.contains("always sends"), "{one:?}");
+    let nulls = some(&json!({"machinepool_name": null}));
+    assert_eq!(nulls.len(), 2, "null is a fault of its own: {nulls:?}");
+}
