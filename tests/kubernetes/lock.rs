@@ -180,7 +180,7 @@ async fn waits_grow_and_end_when_the_lock_is_free() {
     let (_interrupter, interrupt) = Interrupt::new();
     let seen = RefCell::new(Vec::new());
     let patience = Patience {
-        timeout: Duration::from_secs(300),
+        timeout: Duration::from_mins(5),
         clock: &clock,
         interrupt: &interrupt,
         waiting: &|holder, waited| seen.borrow_mut().push((holder.clone(), waited)),
@@ -217,7 +217,7 @@ async fn a_signal_ends_the_wait() {
     let (interrupter, interrupt) = Interrupt::new();
     let clock = FakeClock::new(|_| interrupter.raise());
     let patience = Patience {
-        timeout: Duration::from_secs(300),
+        timeout: Duration::from_mins(5),
         clock: &clock,
         interrupt: &interrupt,
         waiting: &|_, _| {},

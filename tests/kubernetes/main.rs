@@ -9,10 +9,12 @@ mod lock;
 mod reach;
 mod state;
 mod terraform;
+mod tls;
 
 use std::{
     cell::{Cell, RefCell},
-    io::Read as _,
+    fmt::Write as _,
+    io::{Read as _, Write as _},
     time::Duration,
 };
 
@@ -72,7 +74,6 @@ fn gunzip(packed: &[u8]) -> String {
 }
 
 fn gzip(text: &str) -> Vec<u8> {
-    use std::io::Write as _;
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
     encoder.write_all(text.as_bytes()).unwrap();
     encoder.finish().unwrap()
@@ -99,6 +100,19 @@ fn terraform_secret(data: &[u8]) -> Value {
         "type": "Opaque",
         "data": { "tfstate": STANDARD.encode(data) },
     })
+}
+
+/// Text that packs to about half its length: sixteen hexadecimal digits each time.
+fn noise(times: u32) -> String {
+    let mut seed = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut text = String::new();
+    for _ in 0..times {
+        seed ^= seed << 13;
+        seed ^= seed >> 7;
+        seed ^= seed << 17;
+        write!(text, "{seed:016x}").unwrap();
+    }
+    text
 }
 
 /// Stores a state in parts, as Terraform does with large ones.

@@ -102,10 +102,13 @@ async fn a_broken_kubeconfig_is_not_quoted() {
     }
 }
 
+/// Settings, variables, and the header that comes of them.
+type Case<'a> = (&'a [&'a str], &'a [(&'a str, &'a str)], &'a str);
+
 #[tokio::test]
 async fn settings_and_variables_say_who_asks() {
     let basic = format!("Basic {}", STANDARD.encode("me:pw"));
-    let cases: [(&[&str], &[(&str, &str)], &str); 6] = [
+    let cases: [Case; 6] = [
         (&["token=t1"], &[], "Bearer t1"),
         (&["username=me", "password=pw"], &[], &basic),
         (&["username=me"], &[("KUBE_PASSWORD", "pw"), ("KUBE_TOKEN", "env")], &basic),
@@ -160,7 +163,7 @@ async fn nobody_there_and_no_tls_there_are_told_apart() {
         let fault = asked(&[&format!("host={host}")], &[]).await.unwrap_err();
         told(&fault, StoreErrorKind::Unreachable, &["TLS", "cluster_ca_certificate"]);
     }
-    for host in ["http://", "http://a b", "https://:x"] {
+    for host in ["http://", "http://a b", "https://:443"] {
         let fault = asked(&[&format!("host={host}")], &[]).await.unwrap_err();
         told(&fault, StoreErrorKind::Settings, &["no URL"]);
     }

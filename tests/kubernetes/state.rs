@@ -127,7 +127,7 @@ async fn somebody_else_who_wrote_first_wins() {
 #[tokio::test]
 async fn parts_are_joined_in_the_order_of_their_numbers() {
     let double = Double::start();
-    let noise: String = (0..6000u32).map(|n| format!("{:x}", n.wrapping_mul(2_654_435_761))).collect();
+    let noise = noise(1000);
     let packed = gzip(&noise);
     let parts: Vec<&[u8]> = packed.chunks(packed.len() / 12 + 1).collect();
     assert_eq!(parts.len(), 12, "more than ten: names and numbers sort differently");
@@ -166,6 +166,9 @@ async fn parts_left_by_a_killed_run_do_no_harm_and_go_with_the_next_write() {
     assert_eq!(double.names("secrets", NAMESPACE), [SECRET]);
 }
 
+/// What it is, the parts with their numbers, and what the error names.
+type Case<'a> = (&'a str, &'a [(usize, &'a [u8])], &'a str);
+
 #[tokio::test]
 async fn what_cannot_be_a_state_is_an_error_and_stays_as_it_is() {
     let packed = gzip(&STATE.repeat(50));
@@ -174,7 +177,7 @@ async fn what_cannot_be_a_state_is_an_error_and_stays_as_it_is() {
     let mut wrong_sum = packed.clone();
     let place = wrong_sum.len() - 8;
     wrong_sum[place] ^= 1;
-    let cases: [(&str, &[(usize, &[u8])], &str); 9] = [
+    let cases: [Case; 9] = [
         ("a middle part is missing", &[(0, one), (2, two)], "part-1 is missing"),
         ("the first part is missing", &[(1, two)], "tfstate-default-pool is missing"),
         ("the last part is missing", &[(0, one)], "does not unpack"),
@@ -215,16 +218,7 @@ async fn secrets_that_no_part_can_be_are_an_error() {
 #[tokio::test]
 async fn a_state_that_does_not_fit_is_refused_with_the_number() {
     let double = Double::start();
-    // Incompressible: a generator's bits in hex pack to half.
-    let mut seed = 0x9e37_79b9_7f4a_7c15_u64;
-    let noise: String = (0..150_000)
-        .map(|_| {
-            seed ^= seed << 13;
-            seed ^= seed >> 7;
-            seed ^= seed << 17;
-            format!("{seed:016x}")
-        })
-        .collect();
+    let noise = noise(150_000);
     let size = gzip(&noise).len();
     assert!(size > 1_048_576);
     let error = store(&double).write(noise.as_bytes(), None).await.unwrap_err();

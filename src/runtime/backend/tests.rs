@@ -40,8 +40,8 @@ fn refused(text: &str, flags: &[&str], part: &str) {
     assert!(!all.contains(TOKEN), "{all}");
 }
 
-fn labels(pairs: &[(&str, &str)]) -> Option<BTreeMap<String, String>> {
-    Some(pairs.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect())
+fn labels(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
+    pairs.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect()
 }
 
 fn environment(variables: &'static [(&str, &str)]) -> impl Fn(&str) -> Option<String> {
@@ -62,12 +62,12 @@ fn the_runners_flags_are_read() {
     assert_eq!(settings.secret_suffix.as_deref(), Some("captf-pool-a"));
     assert_eq!(settings.namespace(), "clusters");
     assert_eq!(settings.in_cluster_config, Some(true));
-    assert_eq!(settings.labels, labels(&[("app", "x"), ("captf.io/object", "pool")]));
+    assert_eq!(settings.labels, Some(labels(&[("app", "x"), ("captf.io/object", "pool")])));
 }
 
 #[test]
 fn labels_are_an_hcl_map_however_it_is_spelled() {
-    let same = labels(&[("a", "1"), ("b/c", "x=y,z")]);
+    let same = Some(labels(&[("a", "1"), ("b/c", "x=y,z")]));
     for text in [
         r#"{"a"="1","b/c"="x=y,z"}"#,
         r#"{"a":"1","b/c":"x=y,z"}"#,
@@ -76,9 +76,9 @@ fn labels_are_an_hcl_map_however_it_is_spelled() {
     ] {
         assert_eq!(given("{}", &[&format!("labels={text}")]).labels, same, "{text}");
     }
-    assert_eq!(given("{}", &["labels={}"]).labels, labels(&[]));
+    assert_eq!(given("{}", &["labels={}"]).labels, Some(labels(&[])));
     assert_eq!(given("{}", &["labels="]).labels, None);
-    assert_eq!(given("{}", &[r#"labels={"a"="q\"\\u"}"#]).labels, labels(&[("a", "q\"\\u")]));
+    assert_eq!(given("{}", &[r#"labels={"a"="q\"\\u"}"#]).labels, Some(labels(&[("a", "q\"\\u")])));
     for text in [r#"{"a"="1""#, r#"["a"]"#, "a", r#"{"a"=["1"]}"#, r#"{"a"=var.x}"#, r#"{"a"="${x}"}"#] {
         refused("{}", &[&format!("labels={text}")], "labels");
     }
@@ -221,7 +221,7 @@ fn names_and_labels_are_terraforms() {
         ("tfstateSecretSuffix", "pool.a-x1"),
         ("tfstateWorkspace", "default"),
     ];
-    assert_eq!(Some(names.labels.clone()), labels(&expected));
+    assert_eq!(names.labels, labels(&expected));
     assert_eq!(names.selector(), "tfstate=true,tfstateSecretSuffix=pool.a-x1,tfstateWorkspace=default");
     assert_eq!(names.part(0), names.secret);
     assert_eq!(names.part(2), "tfstate-default-pool.a-x1-part-2");

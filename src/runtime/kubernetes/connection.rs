@@ -46,7 +46,7 @@ pub(super) fn config(
     let mut config = Config::new(
         server.parse().map_err(|_| format!("the address {server:?} of the API server is no URL"))?,
     );
-    if config.cluster_url.host().is_none() {
+    if config.cluster_url.host().is_none_or(str::is_empty) {
         return Err(format!("the address {server:?} of the API server is no URL"));
     }
     config.root_cert = authorities(&cluster)?;

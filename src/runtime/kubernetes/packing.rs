@@ -4,8 +4,8 @@ use std::io::{self, Read as _, Write as _};
 
 use flate2::{Compression, bufread::GzDecoder, write::GzEncoder};
 
-/// The largest state that is unpacked, in bytes; a hundredfold of what a Secret of a pool holds.
-const MAX_STATE_BYTES: u64 = 256 * 1024 * 1024;
+/// The largest state that is unpacked, in bytes; far more than a Secret of a pool holds.
+const MAX_STATE_BYTES: u64 = 64 * 1024 * 1024;
 
 /// A state that was unpacked.
 pub(super) struct Unpacked {
