@@ -176,7 +176,7 @@ fn a_saved_plan_pins_the_image_that_it_found() {
     let mut account: Value =
         serde_json::from_str(&std::fs::read_to_string(desk.bench.path("account.json")).unwrap()).unwrap();
     let images = account["world"]["images"].as_array_mut().unwrap();
-    let mut newer = images.iter().find(|owned| owned["image"]["id"] == json!(found)).unwrap().clone();
+    let mut newer = images[0].clone();
     newer["image"]["id"] = json!("ami-0ffffffffffffffff");
     newer["image"]["creation_date"] = json!("2099-01-01T00:00:00.000Z");
     images.push(newer);

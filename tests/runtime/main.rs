@@ -5,7 +5,6 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 #[path = "../kubernetes/double.rs"]
-#[expect(unreachable_pub, reason = "other test programs use it, too")]
 mod double;
 mod failures;
 mod operations;

@@ -46,7 +46,7 @@ pub(crate) fn apply(session: &Session<'_>, args: &ApplyArgs) -> anyhow::Result<u
     let (given, saved) = match &args.plan_file {
         Some(path) => {
             let saved = saved(path, args)?;
-            (setting.given(session.ui, saved.inputs.clone()), Some(saved))
+            (setting.given(session.ui, saved.inputs.clone(), &args.inputs), Some(saved))
         }
         None => (setting.inputs(session.ui, &args.inputs)?, None),
     };

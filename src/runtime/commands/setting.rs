@@ -73,16 +73,17 @@ impl Setting {
     pub(super) fn inputs(&self, ui: &Ui, args: &InputArgs) -> anyhow::Result<Given> {
         let said = load::inputs(args)?;
         let (inputs, warnings) = if self.has_root { self.root.inputs(&said) } else { (said, Vec::new()) };
-        let given = Given { said: args.clone(), ..self.given(ui, inputs) };
+        let given = self.given(ui, inputs, args);
         ui.tell(&warnings);
         Ok(given)
     }
 
-    /// Inputs that are the role's already, such as those of a saved plan.
-    pub(super) fn given(&self, ui: &Ui, inputs: Inputs) -> Given {
+    /// Inputs that are the role's already, such as those of a saved plan; `said` is what the command line said
+    /// of them.
+    pub(super) fn given(&self, ui: &Ui, inputs: Inputs, said: &InputArgs) -> Given {
         let secrets = Secrets::of(&inputs, &self.root.sensitive());
         ui.hide(&secrets);
-        Given { inputs, secrets, said: InputArgs::default() }
+        Given { inputs, secrets, said: said.clone() }
     }
 
     /// Refuses a root that passes what the role does not take, or asks for what it does not give.

@@ -49,7 +49,7 @@ fn check(ui: &Ui, setting: &Setting, args: &ValidateArgs) -> Vec<Diagnostic> {
         }
     };
     let (inputs, warnings) = if setting.has_root { setting.root.inputs(&said) } else { (said, Vec::new()) };
-    let given = setting.given(ui, inputs);
+    let given = setting.given(ui, inputs, &args.inputs);
     let verdict = given.request().and_then(|request| {
         desired::check(&request)?;
         Ok(request.warnings)
