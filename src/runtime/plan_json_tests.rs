@@ -56,7 +56,7 @@ impl Case {
     }
 }
 
-fn change<'a>(json: &'a Value, address: Address) -> &'a Value {
+fn change(json: &Value, address: Address) -> &Value {
     let found =
         json["resource_changes"].as_array().unwrap().iter().find(|c| c["address"] == address.as_str());
     found.unwrap_or_else(|| panic!("no {address} in {json:#}"))
