@@ -139,7 +139,10 @@ mod tests {
         let hear = |news: News<'_>| heard.borrow_mut().push(format!("{news:?}"));
         let watched = Watched { slow: Duration::from_millis(5), ..Watched::new(Box::new(sandbox()), hear) };
         watched
-            .watch("ec2:Slow", async { Ok(tokio::time::sleep(Duration::from_millis(40)).await) })
+            .watch("ec2:Slow", async {
+                tokio::time::sleep(Duration::from_millis(40)).await;
+                Ok(())
+            })
             .await
             .unwrap();
         watched.group("captf-x").await.unwrap();

@@ -27,7 +27,7 @@ fn write(write: &Write) -> String {
             format!("setting the default version of {template_id}")
         }
         Write::DeleteTemplateVersions { template_id, versions } => {
-            format!("deleting {} old versions of {template_id}", versions.len())
+            format!("deleting old versions of {template_id}: {}", versions.len())
         }
         Write::DeleteTemplate { template_id } => format!("deleting launch template {template_id}"),
         Write::TagTemplate { template_id, .. } => format!("tagging launch template {template_id}"),

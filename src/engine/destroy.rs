@@ -123,14 +123,22 @@ impl Run<'_> {
 
     /// The group and everything that hangs on it, until no member is left.
     async fn group(&self) -> Result<(), Failure> {
-        // Time may have passed since the group was found, and somebody else may be deleting it.
-        if let Some(group) = self.live().await?
+        // Time may have passed since the group was found: somebody else may be deleting it, or have made
+        // another one of its name.
+        if self.teardown.group.is_some()
+            && let Some(group) = self.live().await?
+            && self.is_ours(&group)
             && let Err(failure) = self.clear(&group).await
             && (failure.kind == Kind::Interrupted || self.live().await?.is_some())
         {
             return Err(failure);
         }
         self.await_gone().await
+    }
+
+    fn is_ours(&self, group: &Group) -> bool {
+        let tags = group.tags.iter().map(|(key, tag)| (key.clone(), tag.value.clone())).collect();
+        ownership::is_ours(&self.teardown.identity, &tags)
     }
 
     /// The group as it is now, unless it is being deleted.

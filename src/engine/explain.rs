@@ -27,10 +27,12 @@ pub(super) fn together(mut errors: Vec<CloudError>) -> Failure {
 /// What was tried, what came back, what to do.
 pub(super) fn diagnostic(error: &CloudError) -> Diagnostic {
     let CloudError { operation, resource, region, kind, code, message, request_id } = error;
+    let answer =
+        if code.is_empty() { "had no answer".to_owned() } else { format!("was answered with {code}") };
     let code = if code.is_empty() { "no answer" } else { code };
     let request = request_id.as_ref().map_or(String::new(), |id| format!(" (request {id})"));
     let message = message.split_whitespace().collect::<Vec<_>>().join(" ");
-    let mut detail = format!("{operation} in {region} was answered with {code}: {message}{request}");
+    let mut detail = format!("{operation} in {region} {answer}: {message}{request}");
     if let Some(hint) = hint(*kind, operation, &message) {
         detail.push_str("\n\n");
         detail.push_str(&hint);

@@ -190,8 +190,10 @@ mod tests {
         .data
     }
 
+    type Edit = fn(&mut TemplateData);
+
     /// One edit per field of the template, as a hand in AWS could make it.
-    fn edits() -> Vec<(&'static str, fn(&mut TemplateData))> {
+    fn edits() -> Vec<(&'static str, Edit)> {
         vec![
             ("image_id", |d| d.image_id = Some("ami-99".into())),
             ("instance_type", |d| d.instance_type = None),

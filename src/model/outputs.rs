@@ -7,17 +7,13 @@ use super::{
     observed::{Activity, Group, Instance, Launch},
 };
 use crate::contract::{
-    outputs::{Address, Health, InstanceOutput, Outputs},
+    outputs::{Address, Health, InstanceOutput, MAX_PROVIDER_IDS, Outputs},
     problem::Diagnostic,
     request::Scope,
 };
 
 /// Entries of the `instances` output at most.
 const INSTANCES_MAX: usize = 1000;
-/// Entries of the `provider_id_list` output at most; more is an error, for a cut list would make
-/// Cluster API delete Nodes of live members.
-const PROVIDER_IDS_MAX: usize = 10_000;
-
 /// Whether fewer members are there than wanted, so that a look at scaling activities is worth a call.
 pub fn members_missing(group: Option<&Group>, instances: &[Instance]) -> bool {
     group.is_some_and(|g| members::members(Some(g), instances).len() < g.desired as usize)
@@ -32,9 +28,9 @@ pub fn outputs(
     activities: &[Activity],
 ) -> Result<Outputs, Diagnostic> {
     let members = members::members(group, instances);
-    if members.len() > PROVIDER_IDS_MAX {
+    if members.len() > MAX_PROVIDER_IDS as usize {
         return Err(Diagnostic::error(
-            format!("The pool has {} members, more than {PROVIDER_IDS_MAX}", members.len()),
+            format!("The pool has {} members, more than {MAX_PROVIDER_IDS}", members.len()),
             "The contract's provider_id_list ends there, and a list that leaves out a live member would make \
              Cluster API delete its Node. Split the pool.",
         ));
@@ -123,7 +119,16 @@ fn health(group: Option<&Group>, members: &[Member], activities: &[Activity]) ->
         return verdict(state, false, of(text), &not_running(members));
     }
     if pending == 0 && members.len() == group.desired as usize {
-        return verdict("running", true, format!("All {running} members running"), &[] as &[&str]);
+        return verdict(
+            "running",
+            true,
+            if running == 1 {
+                "The only member is running".to_owned()
+            } else {
+                format!("All {running} members running")
+            },
+            &[] as &[&str],
+        );
     }
     let mut reasons = not_running(members);
     if members.len() != group.desired as usize {
@@ -192,9 +197,12 @@ mod tests {
         outputs(&scope, group, &instances(states), &[]).unwrap()
     }
 
+    /// Desired capacity, states of members; state, healthy, reasons.
+    type Case = (Option<u32>, &'static [&'static str], &'static str, bool, &'static [&'static str]);
+
     #[test]
     fn health_has_one_row_a_case() {
-        let cases: [(Option<u32>, &[&str], &str, bool, &[&str]); 12] = [
+        let cases: [Case; 12] = [
             (None, &[], "terminated", false, &["GroupNotFound"]),
             (None, &["running"], "terminated", false, &["GroupNotFound"]),
             (Some(0), &[], "running", true, &[]),
@@ -268,7 +276,7 @@ mod tests {
         let told = |activities: &[Activity]| {
             outputs(&scope, Some(&group(3)), &instances(&["running"]), activities).unwrap().health
         };
-        assert!(told(&[failed.clone()]).message.contains("sufficient m6i.large capacity"));
+        assert!(told(std::slice::from_ref(&failed)).message.contains("sufficient m6i.large capacity"));
         assert!(told(&[activity("InProgress", None), failed.clone()]).message.contains("sufficient"));
         assert!(!told(&[activity("Successful", None), failed.clone()]).message.contains("sufficient"));
         assert_eq!(told(&[failed]).state, "running");

@@ -100,7 +100,11 @@ fn cell(field: &FieldChange, value: Option<&str>) -> String {
         None => "(none)".to_owned(),
         Some("") => "\"\"".to_owned(),
         Some(value) if is_long(value) => {
-            let size = format!("{}, {} bytes", text::count(value.lines().count(), "line"), value.len());
+            let size = format!(
+                "{}, {}",
+                text::count(value.lines().count(), "line"),
+                text::count(value.len(), "byte")
+            );
             let place =
                 if is_diffed(field) { "see the difference below" } else { "whole with --format json" };
             format!("({size}; {place})")

@@ -167,10 +167,6 @@ impl Sandbox {
     }
 
     /// One call: reads the file, lets happen what is due, acts, and writes the file if anything changed.
-    #[expect(
-        clippy::result_large_err,
-        reason = "it is the error of every call, and its callers box the future"
-    )]
     fn call<T>(
         &self,
         operation: &'static str,

@@ -17,6 +17,7 @@ use crate::{
 };
 
 type Edit = fn(&mut Request);
+type GroupEdit = fn(&mut Group);
 
 fn unchanged(_: &mut Request) {}
 
@@ -210,17 +211,17 @@ fn every_edit_of_the_object_is_mended_by_one_put() {
     let edits: [fn(&mut Object); 5] = [
         |o| {
             if let Object::Present { sha256, .. } = o {
-                *sha256 = None
+                *sha256 = None;
             }
         },
         |o| {
             if let Object::Present { content_type, .. } = o {
-                *content_type = Some("text/plain".into())
+                *content_type = Some("text/plain".into());
             }
         },
         |o| {
             if let Object::Present { encryption, .. } = o {
-                *encryption = Some("aws:kms".into())
+                *encryption = Some("aws:kms".into());
             }
         },
         |o| {
@@ -265,7 +266,7 @@ fn every_edit_of_the_group_is_seen_alone_and_mended_alone() {
         ];
         sent.into_iter().filter(|s| s.1).map(|s| s.0).collect()
     }
-    let edits: [(&str, fn(&mut Group)); 13] = [
+    let edits: [(&str, GroupEdit); 13] = [
         ("min", |g| g.min = 1),
         ("max", |g| g.max = 9),
         ("desired", |g| g.desired = 2),
@@ -632,12 +633,12 @@ fn strangers_are_refused() {
         &|o| other(&mut o.templates[0].tags),
         &|o| {
             if let Object::Present { tags, .. } = &mut o.object {
-                other(tags)
+                other(tags);
             }
         },
         &|o| {
             if let Object::Present { tags, .. } = &mut o.object {
-                tags.clear()
+                tags.clear();
             }
         },
     ];

@@ -193,6 +193,7 @@ fn what_could_not_be_written_did_not_happen() {
     let error = run(sandbox.perform(&create)).unwrap_err();
     assert_eq!(error.operation, "ec2:CreateLaunchTemplate");
     assert!(error.message.contains("account.json could not be written"), "{error}");
+    assert_eq!(error.code, "SandboxFileFailed", "not as if there had been no answer");
     assert_eq!(fs::read_to_string(&path).unwrap(), text);
     assert!(sandbox.world().templates.is_empty());
     sandbox.edit(|world| world.account = "1".repeat(12));
