@@ -2,6 +2,8 @@
 
 use std::{path::Path, time::Duration};
 
+use futures_util::join;
+
 use super::{
     destroy,
     ledger::{Ledger, Purpose as Holding},
@@ -17,10 +19,7 @@ use crate::{
         session::{Run, Session},
     },
     cli::ApplyArgs,
-    contract::{
-        problem::Diagnostic,
-        request::{Request, Scope},
-    },
+    contract::{problem::Diagnostic, request::Request},
     engine::{self, Applied, Planned, context::Interrupt, observe},
     error::{Failure, Kind},
     model::{
@@ -36,7 +35,7 @@ use crate::{
 };
 
 /// How long what was done is looked at after a failure, so that an interrupted run ends in seconds.
-const LOOK_BACK: Duration = Duration::from_secs(15);
+const LOOK_BACK: Duration = Duration::from_secs(10);
 
 /// Makes the pool what the inputs ask for, or carries out a saved plan. An apply without changes still
 /// cleans up.
@@ -203,23 +202,33 @@ impl Task<'_> {
         Ok(applied)
     }
 
-    /// What is true after a failure, as far as AWS tells in time.
+    /// What is true after a failure, as far as AWS tells in time: all of it, else the outputs at least.
     async fn look_back(&self, run: &Run<'_>, planned: &Planned, ledger: &mut Ledger) -> Result<(), Failure> {
         if !ledger.keeps() {
             return Ok(());
         }
-        let scope: &Scope = &self.request.scope;
-        let reading = async {
-            let observed = observe::for_plan(run.account.cloud(), self.request).await?;
-            let outputs = engine::outputs_of(run.account.cloud(), scope, &observed).await?;
+        let (cloud, scope) = (run.account.cloud(), &self.request.scope);
+        let whole = async {
+            let observed = observe::for_plan(cloud, self.request).await?;
+            let outputs = engine::outputs_of(cloud, scope, &observed).await?;
             Ok::<_, Failure>((observed, outputs))
         };
-        let (observed, outputs) = tokio::time::timeout(LOOK_BACK, reading)
-            .await
-            .map_err(|_| untold(&Failure::new(Kind::Aws, "AWS did not answer in time", "")))?
-            .map_err(|failure| untold(&failure))?;
-        ledger.record_apply(self.setting, &planned.desired, &observed, &outputs, run.account.region()).await
+        let (whole, outputs) = join!(in_time(whole), in_time(engine::outputs(cloud, scope)));
+        let region = run.account.region();
+        match (whole, outputs) {
+            (Ok((observed, outputs)), _) => {
+                ledger.record_apply(self.setting, &planned.desired, &observed, &outputs, region).await
+            }
+            (Err(_), Ok(outputs)) => ledger.record_outputs(self.setting, &outputs, region).await,
+            (Err(failure), Err(_)) => Err(untold(&failure)),
+        }
     }
+}
+
+/// A reading that is given up after [`LOOK_BACK`].
+async fn in_time<T>(reading: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+    let late = || Failure::new(Kind::Aws, format!("AWS did not answer within {} s", LOOK_BACK.as_secs()), "");
+    tokio::time::timeout(LOOK_BACK, reading).await.unwrap_or_else(|_| Err(late()))
 }
 
 /// A failure to see what was done is worth a warning beside the failure itself.

@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// How long what is left is looked at after a failure.
-const LOOK_BACK: Duration = Duration::from_secs(15);
+const LOOK_BACK: Duration = Duration::from_secs(10);
 
 /// How a destroy comes about.
 pub(super) struct How {
