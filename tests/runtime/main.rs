@@ -10,3 +10,4 @@ mod failures;
 mod operations;
 mod runner;
 mod takeover;
+mod terraform;
