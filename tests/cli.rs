@@ -6,6 +6,8 @@
 mod docs;
 #[path = "cli/inputs.rs"]
 mod inputs;
+#[path = "cli/module.rs"]
+mod module;
 #[path = "cli/sandbox.rs"]
 mod sandbox;
 #[path = "cli/surface.rs"]
