@@ -42,3 +42,11 @@ binary := env("CARGO_TARGET_DIR", "target") / "debug/machinepool"
 # API documentation; a broken link is an error.
 docs:
     RUSTDOCFLAGS="-D warnings" cargo doc {{lean}} --no-deps
+
+# The image for `spec.source.image`, static and small: docs/image.md. Needs buildah, and takes many minutes.
+image:
+    .ci/image release
+
+# The same image, larger and sooner, and a proof that it works; needs root.
+image-quick:
+    .ci/image-smoke "$(.ci/image quick)"

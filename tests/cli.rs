@@ -6,6 +6,8 @@
 mod docs;
 #[path = "cli/inputs.rs"]
 mod inputs;
+#[path = "cli/module.rs"]
+mod module;
 #[path = "cli/runtime.rs"]
 mod runtime;
 #[path = "cli/sandbox.rs"]
