@@ -25,6 +25,8 @@ const COMMON: [&str; 3] = ["-input=false", "-no-color", "-lock-timeout=300s"];
 pub(crate) struct Runner {
     pub(crate) kubernetes: Double,
     captf: tempfile::TempDir,
+    /// Variables that the Job has beside the usual ones, or in their place.
+    pub(crate) variables: Vec<(&'static str, String)>,
 }
 
 /// What a command left behind.
@@ -37,7 +39,7 @@ pub(crate) struct Outcome {
 impl Runner {
     pub(crate) fn new() -> Self {
         let captf = tempfile::tempdir().unwrap();
-        let runner = Self { kubernetes: Double::start(), captf };
+        let runner = Self { kubernetes: Double::start(), captf, variables: Vec::new() };
         fs::create_dir_all(runner.work("root")).unwrap();
         fs::create_dir_all(runner.work("tmp")).unwrap();
         fs::create_dir_all(runner.captf.path().join("module")).unwrap();
@@ -96,6 +98,7 @@ impl Runner {
             .env("CHECKPOINT_DISABLE", "1")
             .env("TF_CLI_CONFIG_FILE", self.work("no-such-file"))
             .env("MACHINEPOOL_SANDBOX", self.work("account.json"))
+            .envs(self.variables.iter().map(|(name, value)| (*name, value)))
             .current_dir(self.work("root"))
             .stdin(Stdio::null())
             .args(args);

@@ -219,7 +219,7 @@ impl Pool {
         self.double.control(name, &asked)
     }
 
-    fn key(&self) -> String {
+    pub(crate) fn key(&self) -> String {
         format!("{}PB", self.account)
     }
 }

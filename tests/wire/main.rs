@@ -21,5 +21,7 @@ mod look;
 mod outputs;
 mod refusals;
 mod rolls;
+#[cfg(feature = "kubernetes")]
+mod runtime;
 mod scenario;
 mod sizes;
