@@ -219,7 +219,7 @@ impl Run<'_> {
     /// Whether AWS accepted the batch.
     async fn unprotect_batch(&self, instances: &[String]) -> Result<bool, Failure> {
         let write = Write::Unprotect { group: self.name(), instances: instances.to_vec() };
-        match self.ctx.cloud.perform(&write).await {
+        match wait::finish(self.ctx, self.ctx.cloud.perform(&write)).await? {
             Ok(_) => Ok(true),
             Err(error) if matches!(error.kind, ErrorKind::Validation | ErrorKind::NotFound) => Ok(false),
             Err(error) => Err(error.into()),

@@ -144,6 +144,11 @@ fn credentials_message(error: &CredentialsError) -> String {
     format!("{}; {HOW}", what.trim_end_matches('.'))
 }
 
+/// What a `credential_process` wrote to its standard error can hold anything, also what it fetched.
+fn without_stderr(text: &str) -> String {
+    text.split("Stderr:").next().unwrap_or_default().trim_end().to_owned()
+}
+
 fn find_cause<'a, T: Error + 'static>(error: &'a (dyn Error + 'static)) -> Option<&'a T> {
     std::iter::successors(Some(error), |&error| error.source()).find_map(|error| error.downcast_ref())
 }
@@ -152,10 +157,25 @@ fn find_cause<'a, T: Error + 'static>(error: &'a (dyn Error + 'static)) -> Optio
 fn causes(error: &(dyn Error + 'static)) -> String {
     let mut told: Vec<String> = Vec::new();
     for cause in std::iter::successors(error.source(), |&error| error.source()) {
-        let text = cause.to_string();
+        let text = without_stderr(&cause.to_string());
         if !told.iter().any(|earlier| earlier.contains(&text)) {
             told.push(text);
         }
     }
     if told.is_empty() { error.to_string() } else { told.join(": ") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_credential_process_says_stays_with_it() {
+        let told = "Error retrieving credentials: external process exited with code 1. Stderr: token=hunter2";
+        assert_eq!(
+            without_stderr(told),
+            "Error retrieving credentials: external process exited with code 1."
+        );
+        assert_eq!(without_stderr("plain"), "plain");
+    }
 }
