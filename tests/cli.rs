@@ -1,6 +1,6 @@
 //! The program as a person or a script meets it: every test runs the binary in an empty environment.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stderr)]
 
 #[path = "cli/docs.rs"]
 mod docs;

@@ -45,7 +45,8 @@ impl<'a> Account<'a> {
                 ui.say(&view::sandbox_notice(&file.display().to_string()));
                 sandbox(file, place)?
             }
-            None => aws(place).await?,
+            // The SDK's futures are large, and would be part of every caller's.
+            None => Box::pin(aws(place)).await?,
         };
         let tell = move |news: News<'_>| {
             if let Some(line) = calls::line(&news, log) {

@@ -48,9 +48,9 @@ fn variable(name: &str, kind: Kind, schema: &Value) -> String {
     if schema["x-captf-sensitive"] == true {
         arguments.push(("sensitive", "true".to_owned()));
     }
-    let lines: String =
-        arguments.iter().map(|(argument, value)| format!("  {argument:<11} = {value}\n")).collect();
-    format!("variable \"{name}\" {{\n{lines}}}\n")
+    let lines: Vec<String> =
+        arguments.iter().map(|(argument, value)| format!("  {argument:<11} = {value}")).collect();
+    format!("variable \"{name}\" {{\n{}\n}}\n", lines.join("\n"))
 }
 
 /// With `MACHINEPOOL_BLESS=1` the file is brought up to date instead.
