@@ -133,6 +133,28 @@ fn validate_names_what_terraform_would() {
 }
 
 #[test]
+fn a_root_that_cannot_be_read_is_not_taken_for_none() {
+    use std::os::unix::fs::symlink;
+    for target in ["missing", "main.tf.json"] {
+        let desk = Desk::new();
+        std::fs::remove_file(desk.bench.path("main.tf.json")).unwrap();
+        symlink(target, desk.bench.path("main.tf.json")).unwrap();
+        for line in ["plan", "apply -auto-approve", "destroy -auto-approve", "validate", "state list", "init"]
+        {
+            desk.run(line).fails("Error: Cannot read main.tf.json");
+        }
+        assert!(!desk.bench.path("account.json").exists(), "{target}");
+    }
+    // Nor are inputs that cannot be read.
+    let desk = Desk::new();
+    std::fs::remove_file(desk.bench.path("terraform.tfvars.json")).unwrap();
+    symlink("missing", desk.bench.path("terraform.tfvars.json")).unwrap();
+    for line in ["plan", "validate"] {
+        desk.run(line).fails("Error: Cannot read the inputs from terraform.tfvars.json");
+    }
+}
+
+#[test]
 fn a_saved_plan_is_shown_and_applied_once() {
     let desk = Desk::new();
     let plan = format!("plan {ALL} -detailed-exitcode -var-file=terraform.tfvars.json -out=apply.tfplan");

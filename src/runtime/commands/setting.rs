@@ -46,11 +46,12 @@ impl Setting {
     /// The working directory.
     pub(super) fn here() -> anyhow::Result<Self> {
         let path = Path::new(root::FILE);
-        if !path.exists() {
+        let unreadable = || format!("Cannot read {}", root::FILE);
+        // To take a root that cannot be read for none would be to work without its state and lock.
+        if !load::is_there(path).with_context(unreadable)? {
             return Ok(Self { root: Root::of_operator(), has_root: false });
         }
-        let text =
-            private_file::read(path, LARGEST_ROOT).with_context(|| format!("Cannot read {}", root::FILE))?;
+        let text = private_file::read(path, LARGEST_ROOT).with_context(unreadable)?;
         let root = Root::parse(&text).map_err(Failure::from)?;
         Ok(Self { root, has_root: true })
     }

@@ -37,7 +37,8 @@ pub(crate) fn validate(ui: &Ui, args: &ValidateArgs) -> anyhow::Result<u8> {
 /// All that is wrong or odd. Beside a root, inputs are checked where there are some.
 fn check(ui: &Ui, setting: &Setting, args: &ValidateArgs) -> Vec<Diagnostic> {
     let mut found = if setting.has_root { setting.root.check() } else { Vec::new() };
-    let given = !args.inputs.sources.is_empty() || Path::new(BESIDE).exists();
+    // One that cannot be looked up is read all the same, which says why it cannot be.
+    let given = !args.inputs.sources.is_empty() || load::is_there(Path::new(BESIDE)).unwrap_or(true);
     if setting.has_root && (setting.root.arguments.is_none() || !given) {
         return found;
     }
