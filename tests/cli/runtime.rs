@@ -107,15 +107,17 @@ fn validate_names_what_terraform_would() {
         .map(|d| (d["summary"].as_str().unwrap(), d["detail"].as_str().unwrap()))
         .collect();
     assert_eq!(found.len(), 4, "{found:#?}");
-    assert!(found.iter().any(|(summary, detail)| *summary == "Unsupported argument"
+    assert!(found.iter().any(|(summary, detail)| *summary == "Unsupported argument: \"colour\""
         && detail.starts_with("An argument named \"colour\" is not expected here.")));
-    for summary in
-        ["Missing required argument", "Unsupported attribute", "Invalid value for machinepool_name"]
-    {
+    for summary in [
+        "Missing required argument: \"replicas\"",
+        "Unsupported attribute: \"vpc_id\"",
+        "Invalid value for machinepool_name",
+    ] {
         assert!(found.iter().any(|(found, _)| *found == summary), "{summary}: {found:#?}");
     }
     odd.run("plan -var-file=terraform.tfvars.json")
-        .fails("Error: Unsupported argument\n\nAn argument named \"colour\"");
+        .fails("Error: Unsupported argument: \"colour\"\n\nAn argument named \"colour\"");
 
     // Also what is wrong before anything is read is told as JSON.
     for line in ["validate -json -nonsense", "-chdir=missing validate -json"] {
@@ -296,7 +298,7 @@ fn the_root_decides_what_reaches_the_role() {
     desk.bench.write("terraform.tfvars.json", &inputs.replacen('{', "{\"spot\": true, ", 1));
     let outcome = desk.run("plan");
     assert!(outcome.out.contains("m7i.large"), "{}", outcome.out);
-    assert!(outcome.err.contains("Warning: Value for undeclared variable"), "{}", outcome.err);
+    assert!(outcome.err.contains("Warning: Value for undeclared variable: \"spot\""), "{}", outcome.err);
     assert!(
         outcome.out.contains("capacity_rebalance") && !outcome.out.contains("market_type"),
         "{}",

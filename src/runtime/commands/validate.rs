@@ -69,7 +69,7 @@ fn check(ui: &Ui, setting: &Setting, args: &ValidateArgs) -> Vec<Diagnostic> {
 /// Whether the root's own check names the input that a diagnostic calls missing.
 fn is_told(found: &[Diagnostic], diagnostic: &Diagnostic) -> bool {
     diagnostic.summary.strip_prefix("Missing required input ").is_some_and(|name| {
-        let quoted = format!("\"{name}\"");
-        found.iter().any(|d| d.summary == "Missing required argument" && d.detail.contains(&quoted))
+        let told = format!("Missing required argument: \"{name}\"");
+        found.iter().any(|d| d.summary == told)
     })
 }
