@@ -110,7 +110,7 @@ fn outputs_that_changed_are_drift() {
     runner.apply().ok();
     let mut state = runner.state().unwrap();
     state["outputs"]["replicas"]["value"] = json!(2);
-    state["outputs"]["instances"] = json!({"value": [], "type": ["tuple", []]});
+    state["outputs"]["instances"] = json!({"value": ["gone"], "type": ["tuple", ["string"]]});
     runner.put_state(&state);
     let planned = runner.plan("drift.tfplan", &["-refresh=false"]);
     assert_eq!(planned.code, 2, "{}{}", planned.out, planned.err);
@@ -118,6 +118,12 @@ fn outputs_that_changed_are_drift() {
     assert_eq!(shown["resource_changes"], json!([]));
     assert_eq!(shown["output_changes"]["replicas"]["before"], 2);
     assert_eq!(shown["output_changes"]["replicas"]["after"], 3);
+    assert!(shown["output_changes"].get("instances").is_none(), "instances come and go");
+    state["outputs"]["replicas"]["value"] = json!(3);
+    runner.put_state(&state);
+    let planned = runner.plan("none.tfplan", &["-refresh=false"]);
+    assert_eq!(planned.code, 0, "{}{}", planned.out, planned.err);
+    assert_eq!(runner.plan("all.tfplan", &[]).code, 2);
 }
 
 #[test]

@@ -167,6 +167,7 @@ impl Task<'_> {
             secrets: &self.given.secrets,
             recorded: &recorded,
             live: live.as_ref(),
+            passing: &[],
         };
         let outputs = if live.is_some() { plan::changed_outputs(self.setting, &shown) } else { Vec::new() };
         tell::proposal(run.ui, &planned.plan, &subject, &outputs);
