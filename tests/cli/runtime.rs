@@ -332,6 +332,17 @@ fn what_the_root_calls_sensitive_is_shown_nowhere() {
             assert!(!text.contains("pl4nted") && !text.contains(SECRET), "{line}: {text}");
         }
     }
+    let told = desk.run("apply -auto-approve").ok();
+    let (_, outputs) = told.split_once("Outputs:\n").unwrap();
+    let names: Vec<&str> = outputs.lines().map(|line| line.split(' ').next().unwrap()).collect();
+    assert_eq!(
+        names,
+        ["health", "instances", "provider_id", "provider_id_list", "replicas"],
+        "those of the root"
+    );
+    assert!(outputs.contains("provider_id       (sensitive value)\n"), "{outputs}");
+    assert!(!told.contains("arn:aws:autoscaling"), "{told}");
+
     desk.bench.write("terraform.tfvars.json", r#"{"additional_tags": "pl4nted-value"}"#);
     let outcome = desk.run("plan").fails("additional_tags");
     assert!(!outcome.err.contains("pl4nted"), "{}", outcome.err);

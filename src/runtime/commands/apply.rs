@@ -143,10 +143,10 @@ impl Task<'_> {
                     )
                     .await
             }
-            Err(_) => self.look_back(&run, &planned, ledger).await,
+            Err(_) => self.look_back(&run, &planned, steps.made_group(), ledger).await,
         };
         let applied = both(outcome, recorded)?;
-        tell::applied(run.ui, applied.counts, &applied.outputs, &self.setting.outputs(&applied.outputs));
+        tell::applied(run.ui, applied.counts, &applied.outputs, self.setting);
         Ok(0)
     }
 
