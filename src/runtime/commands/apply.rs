@@ -34,7 +34,7 @@ use crate::{
     },
     runtime::{
         plan_json::Shown,
-        planfile::{self, Essence, SavedPlan},
+        planfile::{self, Essence, Origin, SavedPlan},
         state::Live,
     },
     view::{Purpose, Subject},
@@ -54,7 +54,7 @@ pub(crate) fn apply(session: &Session<'_>, args: &ApplyArgs) -> anyhow::Result<u
     let (given, saved) = match &args.plan_file {
         Some(path) => {
             let saved = saved(path, args)?;
-            (setting.given(session.ui, saved.inputs.clone(), &args.inputs), Some(saved))
+            (setting.given(session.ui, saved.inputs.clone(), &saved.sensitive, &args.inputs), Some(saved))
         }
         None => (setting.inputs(session.ui, &args.inputs)?, None),
     };
@@ -100,6 +100,14 @@ fn saved(path: &Path, args: &ApplyArgs) -> anyhow::Result<SavedPlan> {
     Ok(SavedPlan::read(path).map_err(|problem| Failure { kind: Kind::Local, diagnostics: vec![problem] })?)
 }
 
+/// Refuses a saved plan that was made for another state or another region than those that are here.
+pub(super) fn belongs_here(saved: Option<&SavedPlan>, here: &Origin) -> Result<(), Failure> {
+    match saved.and_then(|saved| saved.origin.is_not(here)) {
+        Some(problem) => Err(Failure { kind: Kind::Refused, diagnostics: vec![problem] }),
+        None => Ok(()),
+    }
+}
+
 /// Refuses a saved plan that no longer is what would be done.
 pub(super) fn still_holds(saved: Option<&SavedPlan>, fresh: &Plan) -> Result<(), Failure> {
     let stale = saved.and_then(|saved| planfile::stale(&saved.essence, &Essence::of(fresh)));
@@ -127,6 +135,7 @@ impl Task<'_> {
     ) -> anyhow::Result<u8> {
         let request = self.request;
         let run = session.open(Place::Request(request), interrupt).await?;
+        belongs_here(self.saved, &ledger.origin(self.setting, run.account.region()))?;
         let mut planned = run.plan(request, &ledger.known()).await?;
         still_holds(self.saved, &planned.plan)?;
         self.approve(&run, &planned, ledger).await?;

@@ -21,7 +21,7 @@ use crate::{
     model::plan::Plan,
     runtime::{
         plan_json::{self, OutputChange, Shown},
-        planfile::{Essence, SavedPlan},
+        planfile::{Essence, Origin, SavedPlan},
     },
     view::{self, Purpose, Style, Subject},
 };
@@ -139,7 +139,8 @@ fn finish(
     };
     let outputs = changed_outputs(setting, &shown);
     if let Some(path) = &args.out {
-        save(path, &shown, &subject, &outputs, made)?;
+        let origin = ledger.origin(setting, run.account.region());
+        save(path, &shown, &subject, &outputs, made, origin)?;
     }
     match args.format {
         PlanFormat::Json => run.ui.result(&view::plan_json(made.plan, &subject)),
@@ -163,11 +164,14 @@ fn save(
     subject: &Subject<'_>,
     outputs: &[OutputChange],
     made: &Made<'_>,
+    origin: Origin,
 ) -> anyhow::Result<()> {
     let text = tell::text(made.plan, subject, outputs, Style::new(None, false));
     let saved = SavedPlan {
         purpose: made.purpose,
+        origin,
         inputs: shown.inputs.clone(),
+        sensitive: shown.root.sensitive(),
         image: made.image.clone(),
         essence: Essence::of(made.plan),
         json: plan_json::plan_json(shown),

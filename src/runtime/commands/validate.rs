@@ -1,6 +1,6 @@
 //! `validate`: checks the root module and the inputs without AWS.
 
-use std::path::Path;
+use std::{collections::BTreeSet, path::Path};
 
 use super::setting::Setting;
 use crate::{
@@ -50,7 +50,7 @@ fn check(ui: &Ui, setting: &Setting, args: &ValidateArgs) -> Vec<Diagnostic> {
         }
     };
     let (inputs, warnings) = if setting.has_root { setting.root.inputs(&said) } else { (said, Vec::new()) };
-    let given = setting.given(ui, inputs, &args.inputs);
+    let given = setting.given(ui, inputs, &BTreeSet::new(), &args.inputs);
     let verdict = given.request().and_then(|request| {
         desired::check(&request)?;
         Ok(request.warnings)
