@@ -80,10 +80,20 @@ fn names_here() -> anyhow::Result<Vec<String>> {
         names.extend(name.to_str().filter(|name| name.ends_with(".auto.tfvars.json")).map(str::to_owned));
     }
     names.sort_unstable();
-    if Path::new(FIRST_FILE).exists() {
+    if is_there(Path::new(FIRST_FILE)).with_context(|| format!("Cannot read the inputs from {FIRST_FILE}"))? {
         names.insert(0, FIRST_FILE.to_owned());
     }
     Ok(names)
+}
+
+/// Whether there is anything by that name, a link that leads nowhere included. Only a name that is not
+/// there is a no; one that cannot be looked up is an error.
+pub(crate) fn is_there(path: &Path) -> io::Result<bool> {
+    match path.symlink_metadata() {
+        Ok(_) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
 }
 
 /// The files that are read where no other source is given.

@@ -86,7 +86,7 @@ pub struct ApplyArgs {
     /// Do not ask.
     #[arg(long)]
     pub auto_approve: bool,
-    /// Change nothing; print the outputs only.
+    /// Change nothing in AWS; print the outputs, and with a root module record them in its state.
     #[arg(long, conflicts_with = "wait")]
     pub refresh_only: bool,
     /// Print one JSON object per line, as Terraform does; needs -auto-approve or a saved plan.

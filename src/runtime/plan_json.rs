@@ -39,6 +39,8 @@ pub struct Shown<'a> {
     pub recorded: &'a BTreeMap<String, Value>,
     /// The outputs as they are live; not needed for a destroy.
     pub live: Option<&'a Outputs>,
+    /// Outputs of the role whose new values are no change; see [`moving`].
+    pub passing: &'a [&'a str],
 }
 
 /// One output that changes.
@@ -59,10 +61,17 @@ pub struct OutputChange {
 /// Outputs that speak of members, which move by themselves.
 const MOVING: [&str; 4] = ["provider_id_list", "instances", "health", "replicas"];
 
+/// The outputs that move by themselves; the size of a pool does so only if something scales it.
+pub fn moving(scaled: bool) -> &'static [&'static str] {
+    let [members @ .., _] = &MOVING;
+    if scaled { &MOVING } else { members }
+}
+
 /// The outputs that change, by name. With resources that change, outputs that speak of members are listed
 /// only where the plan makes the group: what becomes of them otherwise is no part of the change.
 pub fn output_changes(shown: &Shown<'_>) -> Vec<OutputChange> {
     let live = shown.live.and_then(|outputs| serde_json::to_value(outputs).ok()).unwrap_or_default();
+    let passes = |output: &str| shown.passing.contains(&output);
     let mut changes = Vec::new();
     for (name, output) in &shown.root.outputs {
         let before = shown.recorded.get(name).cloned();
@@ -73,7 +82,8 @@ pub fn output_changes(shown: &Shown<'_>) -> Vec<OutputChange> {
             (before.as_ref().map(|_| Action::Delete), None)
         } else if is_made(shown.plan, &output.output) || (moves && before.is_none()) {
             (Some(before.as_ref().map_or(Action::Create, |_| Action::Update)), None)
-        } else if moves || before == known {
+        } else if moves || before == known || (passes(&output.output) && before.is_some() && known.is_some())
+        {
             (None, None)
         } else {
             let action = match (&before, &known) {

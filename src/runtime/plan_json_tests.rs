@@ -44,7 +44,7 @@ impl Case {
 
     fn shown(&self) -> Shown<'_> {
         let Self { root, inputs, secrets, recorded, live, plan, purpose } = self;
-        Shown { plan, purpose: *purpose, root, inputs, secrets, recorded, live: live.as_ref() }
+        Shown { plan, purpose: *purpose, root, inputs, secrets, recorded, live: live.as_ref(), passing: &[] }
     }
 
     fn text(&self) -> String {
@@ -218,4 +218,24 @@ fn no_secret_is_in_it_wherever_it_came_from() {
     let json = case.json();
     assert_eq!(change(&json, Address::Group)["change"]["after_sensitive"], json!({"tags[\"key\"]": true}));
     assert_eq!(json["output_changes"]["provider_id"]["before_sensitive"], true);
+}
+
+#[test]
+fn what_moves_by_itself_is_no_drift() {
+    let mut case = Case::new(|_| {}, &applied(|_| {}));
+    for name in ["provider_id_list", "instances", "health", "replicas"] {
+        case.recorded.insert(name.to_owned(), json!("something else"));
+    }
+    let changed = |case: &Case, passing: &[&str]| -> Vec<String> {
+        let shown = Shown { passing, ..case.shown() };
+        output_changes(&shown).into_iter().map(|change| change.name).collect()
+    };
+    assert!(case.plan.is_empty());
+    assert_eq!(changed(&case, &[]), ["health", "instances", "provider_id_list", "replicas"]);
+    assert_eq!(changed(&case, moving(false)), ["replicas"], "nothing scales the pool");
+    assert_eq!(changed(&case, moving(true)), [""; 0]);
+    case.recorded.insert("provider_id".to_owned(), json!("another"));
+    assert_eq!(changed(&case, moving(true)), ["provider_id"]);
+    case.recorded.remove("health");
+    assert_eq!(changed(&case, moving(true)), ["health", "provider_id"], "it was never recorded");
 }

@@ -25,7 +25,7 @@ use crate::{
 };
 
 /// The version of the file's format. A file of a later one is refused.
-const VERSION: u64 = 1;
+const VERSION: u64 = 2;
 
 /// No plan is larger: inputs may have [`MAX_BYTES`], and a little more when written anew. In bytes.
 const LARGEST: u64 = 8 * MAX_BYTES as u64;
@@ -34,8 +34,12 @@ const LARGEST: u64 = 8 * MAX_BYTES as u64;
 pub struct SavedPlan {
     /// Whether it makes the pool or destroys it.
     pub purpose: Purpose,
+    /// Where it was made, and so where alone it may be applied.
+    pub origin: Origin,
     /// The inputs of the role.
     pub inputs: Inputs,
+    /// The inputs that the root calls sensitive: they are not told wherever the plan is read.
+    pub sensitive: BTreeSet<String>,
     /// The image that a look-up found; `None` if the inputs pin one, and for a destroy.
     pub image: Option<ImageId>,
     /// What it changes.
@@ -45,6 +49,51 @@ pub struct SavedPlan {
     /// The plan as a person reads it.
     pub text: String,
 }
+
+/// Where a plan is made: a plan holds for the state that it was compared with, and for one region.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Origin {
+    /// Whether the working directory has a root module.
+    pub has_root: bool,
+    /// `<namespace>/<name>` of the Secret that keeps the state; `None` if none is kept.
+    pub secret: Option<String>,
+    /// The region of all of the pool.
+    pub region: String,
+}
+
+impl Origin {
+    /// Whether a plan made here may not be applied at `there`, as the error to tell.
+    pub fn is_not(&self, there: &Self) -> Option<Diagnostic> {
+        let root =
+            |origin: &Self| if origin.has_root { "with a root module" } else { "without a root module" };
+        let state = |origin: &Self| match &origin.secret {
+            Some(secret) => format!("with its state in the Secret {secret}"),
+            None => "without a state".to_owned(),
+        };
+        let region = |origin: &Self| format!("in the region {}", origin.region);
+        let (made, asked) = if self.has_root != there.has_root {
+            (root(self).to_owned(), root(there).to_owned())
+        } else if self.secret != there.secret {
+            (state(self), state(there))
+        } else if self.region != there.region {
+            (region(self), region(there))
+        } else {
+            return None;
+        };
+        let line = crate::view::text::line;
+        Some(Diagnostic::error(
+            STALE,
+            format!(
+                "It was made {}, and this is {}. Nothing was done. Apply it where it was made, or plan again here.",
+                line(&made),
+                line(&asked)
+            ),
+        ))
+    }
+}
+
+/// What is said of a plan that may no longer be applied, in Terraform's words.
+const STALE: &str = "Saved plan is stale";
 
 /// What a plan comes down to: the part that must be the same when it is applied. Members, the progress
 /// of a refresh, a capacity that a scaler moved and pending clean-up are no part of it.
@@ -162,7 +211,7 @@ pub fn stale(saved: &Essence, fresh: &Essence) -> Option<Diagnostic> {
     };
     let addresses: Vec<String> = addresses.into_iter().collect();
     Some(Diagnostic::error(
-        "Saved plan is stale",
+        STALE,
         format!(
             "Since it was made, the pool or what it stands on has changed: {} would now be changed otherwise, or \
              not at all. Nothing was done. Plan again, and apply the new plan.",
@@ -188,6 +237,8 @@ struct Content {
     machinepool_plan: u64,
     written_by: String,
     destroys: bool,
+    origin: Origin,
+    sensitive: BTreeSet<String>,
     inputs: Box<RawValue>,
     origins: std::collections::BTreeMap<String, String>,
     image: Option<String>,
@@ -228,6 +279,8 @@ impl SavedPlan {
             machinepool_plan: VERSION,
             written_by: env!("CARGO_PKG_VERSION").to_owned(),
             destroys: self.purpose == Purpose::Destroy,
+            origin: self.origin.clone(),
+            sensitive: self.sensitive.clone(),
             inputs: serde_json::value::to_raw_value(&InputsAsJson(&self.inputs))?,
             origins,
             image: self.image.as_ref().map(ToString::to_string),
@@ -260,8 +313,8 @@ impl SavedPlan {
         }
         let image = content.image.map(|id| id.parse()).transpose().map_err(|_| damaged())?;
         let purpose = if content.destroys { Purpose::Destroy } else { Purpose::Apply };
-        let Content { essence, json, text, .. } = content;
-        Ok(Self { purpose, inputs, image, essence, json, text })
+        let Content { origin, sensitive, essence, json, text, .. } = content;
+        Ok(Self { purpose, origin, inputs, sensitive, image, essence, json, text })
     }
 }
 

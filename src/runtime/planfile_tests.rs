@@ -15,6 +15,10 @@ use crate::{
 
 const SECRET: &str = "I2Nsb3VkLWNvbmZpZwo=";
 
+fn origin() -> Origin {
+    Origin { has_root: true, secret: Some("a/tfstate-default-b".into()), region: "us-east-1".into() }
+}
+
 fn saved() -> SavedPlan {
     let mut inputs = Inputs::default();
     let text = format!(
@@ -23,7 +27,9 @@ fn saved() -> SavedPlan {
     inputs.add_file("t.json", text.as_bytes()).unwrap();
     SavedPlan {
         purpose: Purpose::Apply,
+        origin: origin(),
         inputs,
+        sensitive: ["bootstrap_data".to_owned()].into(),
         image: "ami-01".parse().ok(),
         essence: Essence::of(&plan(|_| {}, &testing::nothing())),
         json: "{}\n".into(),
@@ -122,6 +128,7 @@ fn it_comes_back_as_it_was_and_only_its_owner_reads_it() {
     assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
     let read = SavedPlan::read(&path).unwrap();
     assert!(read.purpose == plan.purpose && read.image == plan.image && read.essence == plan.essence);
+    assert!(read.origin == plan.origin && read.sensitive == plan.sensitive);
     assert!((read.json, read.text) == (plan.json.clone(), plan.text.clone()));
     for (name, input) in plan.inputs.iter() {
         assert!(read.inputs.get(name).unwrap().value == input.value, "{name}");
@@ -148,7 +155,7 @@ fn what_is_no_plan_of_ours_is_refused_and_not_repeated() {
         assert!(refuse(&whole[..length]).contains("cut off"), "{length}");
     }
     let text = String::from_utf8(whole.clone()).unwrap();
-    assert!(refuse(text.replacen(":1,", ":2,", 1).as_bytes()).contains("version 2 of the format"));
+    assert!(refuse(text.replacen(":2,", ":3,", 1).as_bytes()).contains("version 3 of the format"));
     assert!(
         refuse(text.replacen("\"inputs\":{", "\"inputs\":[{}],\"x\":{", 1).as_bytes()).contains("damaged")
     );
@@ -160,6 +167,24 @@ fn what_is_no_plan_of_ours_is_refused_and_not_repeated() {
     assert!(
         SavedPlan::read(&directory.path().join("missing")).err().unwrap().detail.contains("no such file")
     );
+}
+
+#[test]
+fn it_holds_only_where_it_was_made() {
+    let made = origin();
+    assert_eq!(made.is_not(&origin()), None);
+    for (other, named) in [
+        (Origin { has_root: false, secret: None, ..origin() }, "without a root module"),
+        (Origin { secret: None, ..origin() }, "without a state"),
+        (Origin { secret: Some("a/tfstate-default-c".into()), ..origin() }, "a/tfstate-default-c"),
+        (Origin { region: "eu-west-1".into(), ..origin() }, "eu-west-1"),
+    ] {
+        for (from, to) in [(&made, &other), (&other, &made)] {
+            let error = from.is_not(to).unwrap();
+            assert_eq!(error.summary, "Saved plan is stale");
+            assert!(error.detail.contains(named), "{error}");
+        }
+    }
 }
 
 #[test]

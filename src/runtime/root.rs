@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::contract::{
-    inputs::{Input, Inputs},
+    inputs::{Input, Inputs, shown_name},
     json::Json,
     known::{BOOTSTRAP_DATA, KNOWN, Kind, nearest},
     outputs::NAMES,
@@ -120,7 +120,7 @@ impl Root {
             let required = KNOWN.iter().filter(|(_, kind)| matches!(kind, Kind::Required | Kind::Nullable));
             found.extend(required.filter(|(name, _)| !arguments.contains_key(*name)).map(|(name, _)| {
                 Diagnostic::error(
-                    "Missing required argument",
+                    format!("Missing required argument: \"{name}\""),
                     format!(
                         "The argument \"{name}\" is required, but module.{ROLE} in {FILE} does not pass it."
                     ),
@@ -145,7 +145,7 @@ impl Root {
                 if let Some(meant) = nearest(&output.output, NAMES) {
                     detail = format!("{detail} Did you mean \"{meant}\"?");
                 }
-                Diagnostic::error("Unsupported attribute", detail)
+                Diagnostic::error(format!("Unsupported attribute: \"{}\"", output.output), detail)
             })
             .collect()
     }
@@ -154,7 +154,7 @@ impl Root {
         match argument {
             Argument::Variable(variable) if !self.variables.contains_key(variable) => {
                 Some(Diagnostic::error(
-                    "Reference to undeclared input variable",
+                    format!("Reference to undeclared input variable: \"{variable}\""),
                     format!(
                         "An input variable with the name \"{variable}\" has not been declared; the argument \
                          \"{name}\" of module.{ROLE} refers to it."
@@ -162,7 +162,7 @@ impl Root {
                 ))
             }
             Argument::Expression => Some(Diagnostic::error(
-                "Unsupported expression",
+                format!("Unsupported expression: \"{name}\""),
                 format!(
                     "The argument \"{name}\" of module.{ROLE} is neither a value nor one variable, such as \
                      ${{var.{name}}}."
@@ -193,10 +193,10 @@ impl Root {
         let undeclared = given.iter().filter(|(name, _)| !self.variables.contains_key(*name));
         let warnings = undeclared.map(|(name, input)| {
             Diagnostic::warning(
-                "Value for undeclared variable",
+                format!("Value for undeclared variable: \"{}\"", shown_name(name)),
                 format!(
                     "{FILE} does not declare a variable named \"{}\", but {} gives it a value. It is ignored.",
-                    crate::contract::inputs::shown_name(name),
+                    shown_name(name),
                     input.origin
                 ),
             )
@@ -222,12 +222,12 @@ fn unsupported(name: &str) -> Option<Diagnostic> {
     if KNOWN.iter().any(|(known, _)| *known == name) {
         return None;
     }
-    let shown = crate::contract::inputs::shown_name(name);
+    let shown = shown_name(name);
     let mut detail = format!("An argument named \"{shown}\" is not expected here.");
     if let Some(meant) = nearest(name, KNOWN.map(|(known, _)| known)) {
         detail = format!("{detail} Did you mean \"{meant}\"?");
     }
-    Some(Diagnostic::error("Unsupported argument", detail))
+    Some(Diagnostic::error(format!("Unsupported argument: \"{shown}\""), detail))
 }
 
 /// The bodies of a block: an object is one, a list holds several.

@@ -50,7 +50,7 @@ fn an_argument_that_is_not_ours_is_refused_as_terraform_does() {
         root["module"]["role"]["instance_typ"] = json!("${var.instance_typ}");
     });
     assert_eq!(found.len(), 1);
-    assert_eq!(found[0].0, "Unsupported argument");
+    assert_eq!(found[0].0, "Unsupported argument: \"instance_typ\"");
     assert!(found[0].1.starts_with("An argument named \"instance_typ\" is not expected here."), "{found:?}");
     assert!(found[0].1.contains("instance_type"));
 }
@@ -67,22 +67,22 @@ fn every_missing_input_and_every_unknown_output_is_named() {
         if kind == Kind::Optional {
             assert_eq!(found, [], "{name}");
         } else {
-            assert_eq!(found[0].0, "Missing required argument");
+            assert_eq!(found[0].0, format!("Missing required argument: \"{name}\""));
             assert!(found.len() == 1 && found[0].1.contains(&format!("\"{name}\"")), "{found:?}");
         }
     }
     let found = found(|root| root["output"]["x"] = json!({"value": "${module.role.vpc_id}"}));
-    assert_eq!(found[0].0, "Unsupported attribute");
+    assert_eq!(found[0].0, "Unsupported attribute: \"vpc_id\"");
     assert!(found[0].1.starts_with("This object does not have an attribute named \"vpc_id\"."), "{found:?}");
 }
 
 #[test]
 fn a_reference_to_nothing_and_an_expression_are_refused() {
     let missing = found(|root| root["module"]["role"]["spot"] = json!("${var.spot}"));
-    assert_eq!(missing[0].0, "Reference to undeclared input variable");
+    assert_eq!(missing[0].0, "Reference to undeclared input variable: \"spot\"");
     for expression in ["${lower(var.x)}", "a${var.x}", "${var.x.y}", "%{ if true }a%{ endif }"] {
         let found = found(|root| root["module"]["role"]["spot"] = json!(expression));
-        assert_eq!(found[0].0, "Unsupported expression", "{expression}");
+        assert_eq!(found[0].0, "Unsupported expression: \"spot\"", "{expression}");
     }
 }
 
@@ -144,6 +144,9 @@ fn values_reach_the_role_as_the_root_wires_them() {
     assert_eq!(value("spot"), Some(Json::Bool(true)), "the root decides");
     assert_eq!((value("size"), value("root_volume_size_gib")), (None, None));
     assert_eq!(warnings.len(), 2);
-    assert!(warnings.iter().all(|w| w.summary == "Value for undeclared variable"), "{warnings:?}");
+    assert!(
+        warnings.iter().all(|w| w.summary.starts_with("Value for undeclared variable: \"")),
+        "{warnings:?}"
+    );
     assert!(root.sensitive().contains("instance_type"));
 }

@@ -107,15 +107,17 @@ fn validate_names_what_terraform_would() {
         .map(|d| (d["summary"].as_str().unwrap(), d["detail"].as_str().unwrap()))
         .collect();
     assert_eq!(found.len(), 4, "{found:#?}");
-    assert!(found.iter().any(|(summary, detail)| *summary == "Unsupported argument"
+    assert!(found.iter().any(|(summary, detail)| *summary == "Unsupported argument: \"colour\""
         && detail.starts_with("An argument named \"colour\" is not expected here.")));
-    for summary in
-        ["Missing required argument", "Unsupported attribute", "Invalid value for machinepool_name"]
-    {
+    for summary in [
+        "Missing required argument: \"replicas\"",
+        "Unsupported attribute: \"vpc_id\"",
+        "Invalid value for machinepool_name",
+    ] {
         assert!(found.iter().any(|(found, _)| *found == summary), "{summary}: {found:#?}");
     }
     odd.run("plan -var-file=terraform.tfvars.json")
-        .fails("Error: Unsupported argument\n\nAn argument named \"colour\"");
+        .fails("Error: Unsupported argument: \"colour\"\n\nAn argument named \"colour\"");
 
     // Also what is wrong before anything is read is told as JSON.
     for line in ["validate -json -nonsense", "-chdir=missing validate -json"] {
@@ -130,6 +132,28 @@ fn validate_names_what_terraform_would() {
     let desk = Desk::new();
     desk.bench.write("main.tf.json", "{");
     assert_eq!(verdict(&desk).1["diagnostics"][0]["summary"], "Invalid main.tf.json");
+}
+
+#[test]
+fn a_root_that_cannot_be_read_is_not_taken_for_none() {
+    use std::os::unix::fs::symlink;
+    for target in ["missing", "main.tf.json"] {
+        let desk = Desk::new();
+        std::fs::remove_file(desk.bench.path("main.tf.json")).unwrap();
+        symlink(target, desk.bench.path("main.tf.json")).unwrap();
+        for line in ["plan", "apply -auto-approve", "destroy -auto-approve", "validate", "state list", "init"]
+        {
+            desk.run(line).fails("Error: Cannot read main.tf.json");
+        }
+        assert!(!desk.bench.path("account.json").exists(), "{target}");
+    }
+    // Nor are inputs that cannot be read.
+    let desk = Desk::new();
+    std::fs::remove_file(desk.bench.path("terraform.tfvars.json")).unwrap();
+    symlink("missing", desk.bench.path("terraform.tfvars.json")).unwrap();
+    for line in ["plan", "validate"] {
+        desk.run(line).fails("Error: Cannot read the inputs from terraform.tfvars.json");
+    }
 }
 
 #[test]
@@ -274,7 +298,7 @@ fn the_root_decides_what_reaches_the_role() {
     desk.bench.write("terraform.tfvars.json", &inputs.replacen('{', "{\"spot\": true, ", 1));
     let outcome = desk.run("plan");
     assert!(outcome.out.contains("m7i.large"), "{}", outcome.out);
-    assert!(outcome.err.contains("Warning: Value for undeclared variable"), "{}", outcome.err);
+    assert!(outcome.err.contains("Warning: Value for undeclared variable: \"spot\""), "{}", outcome.err);
     assert!(
         outcome.out.contains("capacity_rebalance") && !outcome.out.contains("market_type"),
         "{}",
@@ -308,6 +332,17 @@ fn what_the_root_calls_sensitive_is_shown_nowhere() {
             assert!(!text.contains("pl4nted") && !text.contains(SECRET), "{line}: {text}");
         }
     }
+    let told = desk.run("apply -auto-approve").ok();
+    let (_, outputs) = told.split_once("Outputs:\n").unwrap();
+    let names: Vec<&str> = outputs.lines().map(|line| line.split(' ').next().unwrap()).collect();
+    assert_eq!(
+        names,
+        ["health", "instances", "provider_id", "provider_id_list", "replicas"],
+        "those of the root"
+    );
+    assert!(outputs.contains("provider_id       (sensitive value)\n"), "{outputs}");
+    assert!(!told.contains("arn:aws:autoscaling"), "{told}");
+
     desk.bench.write("terraform.tfvars.json", r#"{"additional_tags": "pl4nted-value"}"#);
     let outcome = desk.run("plan").fails("additional_tags");
     assert!(!outcome.err.contains("pl4nted"), "{}", outcome.err);

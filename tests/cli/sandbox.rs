@@ -237,7 +237,8 @@ fn an_interrupted_apply_says_what_is_done_and_ends_with_1() {
     assert!(Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
     let rest: Vec<String> = lines.collect();
     assert_eq!(child.wait().unwrap().code(), Some(1), "{rest:?}");
-    let error = rest.iter().position(|line| line == "Error: Interrupted").expect("an error at column 0");
+    let error = rest.iter().position(|line| line.starts_with("Error: Interrupted after all "));
+    let error = error.expect("an error at column 0");
     assert!(rest[error..].iter().any(|line| line.starts_with("Everything else is done: ")), "{rest:?}");
     bench.run(&line).ok();
     bench.run(&format!("destroy -auto-approve {pool}")).ok();

@@ -105,12 +105,32 @@ fn a_guarded_apply_shows_a_roll_as_a_replacement() {
 }
 
 #[test]
+fn a_saved_plan_is_applied_only_where_it_was_made() {
+    let runner = Runner::new();
+    runner.init();
+    assert_eq!(runner.plan("apply.tfplan", &[]).code, 2);
+    // The same root with another state.
+    runner.init_for("demo-pool-b");
+    let outcome = runner.apply_file("apply.tfplan").fails("Saved plan is stale");
+    assert!(outcome.err.contains("team-a/tfstate-default-demo-pool-b"), "{}", outcome.err);
+    // A directory without a root.
+    let root = std::fs::read_to_string(runner.work("root/main.tf.json")).unwrap();
+    std::fs::remove_file(runner.work("root/main.tf.json")).unwrap();
+    let outcome = runner.apply_file("apply.tfplan").fails("Saved plan is stale");
+    assert!(outcome.err.contains("without a root module"), "{}", outcome.err);
+    assert!(!runner.account()["world"]["groups"].to_string().contains("captf-team-a"), "nothing was made");
+    std::fs::write(runner.work("root/main.tf.json"), root).unwrap();
+    runner.init();
+    runner.apply_file("apply.tfplan").ok();
+}
+
+#[test]
 fn outputs_that_changed_are_drift() {
     let runner = Runner::new();
     runner.apply().ok();
     let mut state = runner.state().unwrap();
     state["outputs"]["replicas"]["value"] = json!(2);
-    state["outputs"]["instances"] = json!({"value": [], "type": ["tuple", []]});
+    state["outputs"]["instances"] = json!({"value": ["gone"], "type": ["tuple", ["string"]]});
     runner.put_state(&state);
     let planned = runner.plan("drift.tfplan", &["-refresh=false"]);
     assert_eq!(planned.code, 2, "{}{}", planned.out, planned.err);
@@ -118,6 +138,12 @@ fn outputs_that_changed_are_drift() {
     assert_eq!(shown["resource_changes"], json!([]));
     assert_eq!(shown["output_changes"]["replicas"]["before"], 2);
     assert_eq!(shown["output_changes"]["replicas"]["after"], 3);
+    assert!(shown["output_changes"].get("instances").is_none(), "instances come and go");
+    state["outputs"]["replicas"]["value"] = json!(3);
+    runner.put_state(&state);
+    let planned = runner.plan("none.tfplan", &["-refresh=false"]);
+    assert_eq!(planned.code, 0, "{}{}", planned.out, planned.err);
+    assert_eq!(runner.plan("all.tfplan", &[]).code, 2);
 }
 
 #[test]

@@ -111,6 +111,11 @@ impl Runner {
 
     /// What comes before every operation.
     pub(crate) fn init(&self) {
+        self.init_for("demo-pool");
+    }
+
+    /// The same for the state with that suffix.
+    pub(crate) fn init_for(&self, suffix: &str) {
         serde_json::from_str::<Value>(&self.run(&["version", "-json"]).ok()).unwrap();
         let host = format!("-backend-config=host={}", self.kubernetes.address);
         self.run(&[
@@ -118,7 +123,7 @@ impl Runner {
             "-input=false",
             "-no-color",
             "-lock-timeout=300s",
-            "-backend-config=secret_suffix=demo-pool",
+            &format!("-backend-config=secret_suffix={suffix}"),
             "-backend-config=namespace=team-a",
             &host,
             r#"-backend-config=labels={"captf.io/name"="demo-pool-0","captf.io/kind"="TerraformMachinePool"}"#,

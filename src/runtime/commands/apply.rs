@@ -9,6 +9,7 @@ use super::{
     ledger::{Ledger, Purpose as Holding},
     plan,
     setting::{Given, Setting},
+    steps::Steps,
     tell,
 };
 use crate::{
@@ -20,7 +21,11 @@ use crate::{
     },
     cli::ApplyArgs,
     contract::{problem::Diagnostic, request::Request},
-    engine::{self, Applied, Planned, context::Interrupt, observe},
+    engine::{
+        self, Applied, Planned,
+        context::{Context, Interrupt},
+        observe,
+    },
     error::{Failure, Kind},
     model::{
         names,
@@ -29,13 +34,17 @@ use crate::{
     },
     runtime::{
         plan_json::Shown,
-        planfile::{self, Essence, SavedPlan},
+        planfile::{self, Essence, Origin, SavedPlan},
+        state::Live,
     },
     view::{Purpose, Subject},
 };
 
 /// How long what was done is looked at after a failure, so that an interrupted run ends in seconds.
 const LOOK_BACK: Duration = Duration::from_secs(10);
+
+/// How long a reading that lags is left alone.
+const LOOK_AGAIN: Duration = Duration::from_secs(1);
 
 /// Makes the pool what the inputs ask for, or carries out a saved plan. An apply without changes still
 /// cleans up.
@@ -45,7 +54,7 @@ pub(crate) fn apply(session: &Session<'_>, args: &ApplyArgs) -> anyhow::Result<u
     let (given, saved) = match &args.plan_file {
         Some(path) => {
             let saved = saved(path, args)?;
-            (setting.given(session.ui, saved.inputs.clone(), &args.inputs), Some(saved))
+            (setting.given(session.ui, saved.inputs.clone(), &saved.sensitive, &args.inputs), Some(saved))
         }
         None => (setting.inputs(session.ui, &args.inputs)?, None),
     };
@@ -91,6 +100,14 @@ fn saved(path: &Path, args: &ApplyArgs) -> anyhow::Result<SavedPlan> {
     Ok(SavedPlan::read(path).map_err(|problem| Failure { kind: Kind::Local, diagnostics: vec![problem] })?)
 }
 
+/// Refuses a saved plan that was made for another state or another region than those that are here.
+pub(super) fn belongs_here(saved: Option<&SavedPlan>, here: &Origin) -> Result<(), Failure> {
+    match saved.and_then(|saved| saved.origin.is_not(here)) {
+        Some(problem) => Err(Failure { kind: Kind::Refused, diagnostics: vec![problem] }),
+        None => Ok(()),
+    }
+}
+
 /// Refuses a saved plan that no longer is what would be done.
 pub(super) fn still_holds(saved: Option<&SavedPlan>, fresh: &Plan) -> Result<(), Failure> {
     let stale = saved.and_then(|saved| planfile::stale(&saved.essence, &Essence::of(fresh)));
@@ -118,6 +135,7 @@ impl Task<'_> {
     ) -> anyhow::Result<u8> {
         let request = self.request;
         let run = session.open(Place::Request(request), interrupt).await?;
+        belongs_here(self.saved, &ledger.origin(self.setting, run.account.region()))?;
         let mut planned = run.plan(request, &ledger.known()).await?;
         still_holds(self.saved, &planned.plan)?;
         self.approve(&run, &planned, ledger).await?;
@@ -129,7 +147,10 @@ impl Task<'_> {
             ledger.rehearse().await?;
         }
         tell::begin(run.ui, &planned.plan);
-        let outcome = self.walk(&run, &planned).await;
+        let context = run.context(self.args.timeout);
+        let steps = Steps::of(&planned.plan, context.progress);
+        let context = Context { progress: &steps, ..context };
+        let outcome = self.walk(&run, &context, &planned).await.map_err(|failure| steps.tell(failure));
         let recorded = match &outcome {
             Ok(applied) => {
                 let after = after(&planned, applied);
@@ -143,10 +164,10 @@ impl Task<'_> {
                     )
                     .await
             }
-            Err(_) => self.look_back(&run, &planned, ledger).await,
+            Err(_) => self.look_back(&run, &planned, steps.made_group(), ledger).await,
         };
         let applied = both(outcome, recorded)?;
-        tell::applied(run.ui, applied.counts, &applied.outputs, &self.setting.outputs(&applied.outputs));
+        tell::applied(run.ui, applied.counts, &applied.outputs, self.setting);
         Ok(0)
     }
 
@@ -167,6 +188,7 @@ impl Task<'_> {
             secrets: &self.given.secrets,
             recorded: &recorded,
             live: live.as_ref(),
+            passing: &[],
         };
         let outputs = if live.is_some() { plan::changed_outputs(self.setting, &shown) } else { Vec::new() };
         tell::proposal(run.ui, &planned.plan, &subject, &outputs);
@@ -190,11 +212,15 @@ impl Task<'_> {
         ))
     }
 
-    async fn walk(&self, run: &Run<'_>, planned: &Planned) -> Result<Applied, Failure> {
-        let context = run.context(self.args.timeout);
-        let mut applied = engine::apply(&context, self.request, planned).await?;
+    async fn walk(
+        &self,
+        run: &Run<'_>,
+        context: &Context<'_>,
+        planned: &Planned,
+    ) -> Result<Applied, Failure> {
+        let mut applied = engine::apply(context, self.request, planned).await?;
         if self.args.wait {
-            engine::await_roll(&context, &self.request.scope, applied.refresh.as_deref())
+            engine::await_roll(context, &self.request.scope, applied.refresh.as_deref())
                 .await
                 .map_err(|failure| after_changes(failure, applied.counts))?;
             applied.outputs = run.reading(engine::outputs(run.account.cloud(), &self.request.scope)).await?;
@@ -202,20 +228,37 @@ impl Task<'_> {
         Ok(applied)
     }
 
-    /// What is true after a failure, as far as AWS tells in time: all of it, else the outputs at least.
-    async fn look_back(&self, run: &Run<'_>, planned: &Planned, ledger: &mut Ledger) -> Result<(), Failure> {
+    /// What is true after a failure, as far as AWS tells in time: all of it, else the outputs at least. A reading
+    /// without the group that this very run made lags: to record it would be to call the pool terminated.
+    async fn look_back(
+        &self,
+        run: &Run<'_>,
+        planned: &Planned,
+        made_group: bool,
+        ledger: &mut Ledger,
+    ) -> Result<(), Failure> {
         if !ledger.keeps() {
             return Ok(());
         }
         let (cloud, scope) = (run.account.cloud(), &self.request.scope);
-        let whole = async {
+        let whole = until_shown(made_group, async || {
             let observed = observe::for_plan(cloud, self.request).await?;
             let outputs = engine::outputs_of(cloud, scope, &observed).await?;
-            Ok::<_, Failure>((observed, outputs))
-        };
-        let (whole, outputs) = join!(in_time(whole), in_time(engine::outputs(cloud, scope)));
+            let shows = observed.group.is_some();
+            Ok(((observed, outputs), shows))
+        });
+        let outputs = until_shown(made_group, async || {
+            let outputs = engine::outputs(cloud, scope).await?;
+            let shows = outputs.provider_id.is_some();
+            Ok((outputs, shows))
+        });
+        let (whole, outputs) = join!(in_time(whole), in_time(outputs));
         let region = run.account.region();
         match (whole, outputs) {
+            // Of a pool that is being taken over, only the state knows what it was made with.
+            (Ok((observed, outputs)), _) if !Live::is_recorded(&planned.desired, &observed) => {
+                ledger.record_outputs(self.setting, &outputs, region).await
+            }
             (Ok((observed, outputs)), _) => {
                 ledger.record_apply(self.setting, &planned.desired, &observed, &outputs, region).await
             }
@@ -225,9 +268,22 @@ impl Task<'_> {
     }
 }
 
+/// Reads again and again until the group is shown, if it must be; `look` says whether it is.
+async fn until_shown<T>(
+    must_be: bool,
+    mut look: impl AsyncFnMut() -> Result<(T, bool), Failure>,
+) -> Result<T, Failure> {
+    loop {
+        match look().await? {
+            (_, false) if must_be => tokio::time::sleep(LOOK_AGAIN).await,
+            (found, _) => return Ok(found),
+        }
+    }
+}
+
 /// A reading that is given up after [`LOOK_BACK`].
 async fn in_time<T>(reading: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
-    let late = || Failure::new(Kind::Aws, format!("AWS did not answer within {} s", LOOK_BACK.as_secs()), "");
+    let late = || Failure::new(Kind::Aws, format!("AWS did not tell within {} s", LOOK_BACK.as_secs()), "");
     tokio::time::timeout(LOOK_BACK, reading).await.unwrap_or_else(|_| Err(late()))
 }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{
-    apply::{both, still_holds},
+    apply::{belongs_here, both, still_holds},
     ledger::{Ledger, Purpose as Holding},
     setting::{Given, Setting},
     tell,
@@ -67,6 +67,7 @@ async fn run(
     interrupt: &Interrupt,
 ) -> anyhow::Result<u8> {
     let run = session.open(Place::Scope(scope), interrupt).await?;
+    belongs_here(saved, &ledger.origin(setting, run.account.region()))?;
     let teardown = run.reading(engine::plan_destroy(run.account.cloud(), scope)).await?;
     still_holds(saved, &teardown.plan)?;
     let pool = load::pool(scope);

@@ -20,6 +20,7 @@ use crate::{
 /// The state's Secret, and the lock if it is ours.
 pub(super) struct Keep {
     store: Store,
+    secret: String,
     lock: Option<LockInfo>,
     stored: Option<Stored>,
     /// What is odd, but no error; told at the end.
@@ -54,9 +55,15 @@ impl Keep {
     pub(super) fn connect(ui: &Ui) -> Result<Self, Failure> {
         let settings = Settings::recorded(&data_directory())?.with_environment(&environment)?;
         let names = settings.names(&workspace())?;
+        let secret = format!("{}/{}", names.namespace, names.secret);
         let (store, warnings) = Store::connect(&settings, names, &environment)?;
         ui.tell(&warnings);
-        Ok(Self { store, lock: None, stored: None, warnings: RefCell::default() })
+        Ok(Self { store, secret, lock: None, stored: None, warnings: RefCell::default() })
+    }
+
+    /// The Secret: `<namespace>/<name>`.
+    pub(super) fn secret(&self) -> &str {
+        &self.secret
     }
 
     /// Takes the lock, after waiting for it if need be.

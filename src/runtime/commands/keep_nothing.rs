@@ -30,6 +30,10 @@ impl Keep {
         Err(missing())
     }
 
+    pub(super) fn secret(&self) -> &str {
+        match self.0 {}
+    }
+
     pub(super) async fn lock(
         &mut self,
         _: &Ui,

@@ -17,6 +17,7 @@ use crate::{
         observed::{Known, Observed},
     },
     runtime::{
+        planfile::Origin,
         private_file,
         state::{self, Facts, Live, OutputValue, Recorded, ResourcesChange, State},
     },
@@ -108,6 +109,12 @@ impl Ledger {
     /// Whether anything is kept.
     pub(super) fn keeps(&self) -> bool {
         self.keep.is_some()
+    }
+
+    /// Where plans are made and applied.
+    pub(super) fn origin(&self, setting: &Setting, region: &str) -> Origin {
+        let secret = self.keep.as_ref().map(|keep| keep.secret().to_owned());
+        Origin { has_root: setting.has_root, secret, region: region.to_owned() }
     }
 
     /// What the state says of a pool that Terraform made.

@@ -22,6 +22,7 @@ mod refresh;
 mod setting;
 mod show;
 mod state;
+mod steps;
 mod tell;
 mod validate;
 

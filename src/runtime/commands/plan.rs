@@ -12,12 +12,16 @@ use crate::{
         session::{Run, Session},
     },
     cli::{PlanArgs, PlanFormat},
-    contract::{ids::ImageId, outputs::Outputs, request::Scope},
+    contract::{
+        ids::ImageId,
+        outputs::Outputs,
+        request::{Autoscaling, Scope},
+    },
     engine::{self, Planned, context::Interrupt},
     model::plan::Plan,
     runtime::{
         plan_json::{self, OutputChange, Shown},
-        planfile::{Essence, SavedPlan},
+        planfile::{Essence, Origin, SavedPlan},
     },
     view::{self, Purpose, Style, Subject},
 };
@@ -63,7 +67,8 @@ async fn plan_apply(
         Some(_) => None,
         None => planned.desired.template.data.image_id.as_deref().and_then(|id| id.parse().ok()),
     };
-    let made = Made { plan: &planned.plan, purpose: Purpose::Apply, live, image };
+    let scaled = matches!(request.autoscaling, Autoscaling::On { .. });
+    let made = Made { plan: &planned.plan, purpose: Purpose::Apply, live, image, scaled };
     finish(&run, args, setting, given, ledger, &request.scope, &made)
 }
 
@@ -79,7 +84,8 @@ async fn plan_destroy(
     let scope = ledger.placed(scope);
     let run = session.open(Place::Scope(&scope), interrupt).await?;
     let teardown = run.reading(engine::plan_destroy(run.account.cloud(), &scope)).await?;
-    let made = Made { plan: &teardown.plan, purpose: Purpose::Destroy, live: None, image: None };
+    let made =
+        Made { plan: &teardown.plan, purpose: Purpose::Destroy, live: None, image: None, scaled: false };
     finish(&run, args, setting, given, ledger, &scope, &made)
 }
 
@@ -103,6 +109,8 @@ struct Made<'a> {
     live: Option<Outputs>,
     /// What a look-up found.
     image: Option<ImageId>,
+    /// Whether something sets the size of the pool.
+    scaled: bool,
 }
 
 /// Saves and shows; the exit code.
@@ -126,10 +134,13 @@ fn finish(
         secrets: &given.secrets,
         recorded: &recorded,
         live: made.live.as_ref(),
+        // Without a refresh somebody asks for what drifted, and that is not what comes and goes.
+        passing: if args.terraform.refresh { &[] } else { plan_json::moving(made.scaled) },
     };
     let outputs = changed_outputs(setting, &shown);
     if let Some(path) = &args.out {
-        save(path, &shown, &subject, &outputs, made)?;
+        let origin = ledger.origin(setting, run.account.region());
+        save(path, &shown, &subject, &outputs, made, origin)?;
     }
     match args.format {
         PlanFormat::Json => run.ui.result(&view::plan_json(made.plan, &subject)),
@@ -153,11 +164,14 @@ fn save(
     subject: &Subject<'_>,
     outputs: &[OutputChange],
     made: &Made<'_>,
+    origin: Origin,
 ) -> anyhow::Result<()> {
     let text = tell::text(made.plan, subject, outputs, Style::new(None, false));
     let saved = SavedPlan {
         purpose: made.purpose,
+        origin,
         inputs: shown.inputs.clone(),
+        sensitive: shown.root.sensitive(),
         image: made.image.clone(),
         essence: Essence::of(made.plan),
         json: plan_json::plan_json(shown),

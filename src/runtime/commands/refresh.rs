@@ -38,6 +38,6 @@ async fn run(
     let outputs = run.reading(engine::outputs(run.account.cloud(), scope)).await?;
     ledger.record_outputs(setting, &outputs, run.account.region()).await?;
     tell::begin(run.ui, &Plan::default());
-    tell::applied(run.ui, Counts::default(), &outputs, &setting.outputs(&outputs));
+    tell::applied(run.ui, Counts::default(), &outputs, setting);
     Ok(0)
 }

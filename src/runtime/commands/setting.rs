@@ -1,6 +1,9 @@
 //! The directory that a command works in: its root module if there is one, and what follows from it.
 
-use std::{collections::BTreeMap, path::Path};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+};
 
 use anyhow::Context as _;
 
@@ -46,11 +49,12 @@ impl Setting {
     /// The working directory.
     pub(super) fn here() -> anyhow::Result<Self> {
         let path = Path::new(root::FILE);
-        if !path.exists() {
+        let unreadable = || format!("Cannot read {}", root::FILE);
+        // To take a root that cannot be read for none would be to work without its state and lock.
+        if !load::is_there(path).with_context(unreadable)? {
             return Ok(Self { root: Root::of_operator(), has_root: false });
         }
-        let text =
-            private_file::read(path, LARGEST_ROOT).with_context(|| format!("Cannot read {}", root::FILE))?;
+        let text = private_file::read(path, LARGEST_ROOT).with_context(unreadable)?;
         let root = Root::parse(&text).map_err(Failure::from)?;
         Ok(Self { root, has_root: true })
     }
@@ -73,15 +77,21 @@ impl Setting {
     pub(super) fn inputs(&self, ui: &Ui, args: &InputArgs) -> anyhow::Result<Given> {
         let said = load::inputs(args)?;
         let (inputs, warnings) = if self.has_root { self.root.inputs(&said) } else { (said, Vec::new()) };
-        let given = self.given(ui, inputs, args);
+        let given = self.given(ui, inputs, &BTreeSet::new(), args);
         ui.tell(&warnings);
         Ok(given)
     }
 
-    /// Inputs that are the role's already, such as those of a saved plan; `said` is what the command line said
-    /// of them.
-    pub(super) fn given(&self, ui: &Ui, inputs: Inputs, said: &InputArgs) -> Given {
-        let secrets = Secrets::of(&inputs, &self.root.sensitive());
+    /// Inputs that are the role's already, such as those of a saved plan. What is called `sensitive` is so beside
+    /// what the root says; `said` is what the command line said of them.
+    pub(super) fn given(
+        &self,
+        ui: &Ui,
+        inputs: Inputs,
+        sensitive: &BTreeSet<String>,
+        said: &InputArgs,
+    ) -> Given {
+        let secrets = Secrets::of(&inputs, &(&self.root.sensitive() | sensitive));
         ui.hide(&secrets);
         Given { inputs, secrets, said: said.clone() }
     }

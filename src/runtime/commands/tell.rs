@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use serde_json::Value;
+
 use crate::{
     app::Ui,
     contract::{
@@ -9,11 +11,11 @@ use crate::{
         problem::{Diagnostic, Severity},
     },
     model::plan::{Counts, Plan},
-    runtime::{plan_json::OutputChange, state::OutputValue, ui_json::Operation},
+    runtime::{plan_json::OutputChange, secrets::MASK, state::OutputValue, ui_json::Operation},
     view::{self, Style, Subject},
 };
 
-use super::setting::listed;
+use super::setting::{Setting, listed};
 
 /// A plan as the result of `plan`.
 pub(super) fn plan(ui: &Ui, plan: &Plan, subject: &Subject<'_>, outputs: &[OutputChange]) {
@@ -62,17 +64,36 @@ pub(super) fn begin(ui: &Ui, plan: &Plan) {
 }
 
 /// How an apply ends.
-pub(super) fn applied(ui: &Ui, counts: Counts, outputs: &Outputs, named: &BTreeMap<String, OutputValue>) {
+pub(super) fn applied(ui: &Ui, counts: Counts, outputs: &Outputs, setting: &Setting) {
+    let named = setting.outputs(outputs);
     let Some(lines) = ui.lines() else {
         ui.result(&view::apply_complete(counts));
-        if !named.is_empty() {
+        if !setting.has_root {
             ui.result(&format!("\n{}", view::outputs_table(outputs, ui.result_style())));
+        } else if !named.is_empty() {
+            ui.result(&format!("\n{}", table(&named)));
         }
         return;
     };
     lines.finish();
     lines.summary(counts, Operation::Apply);
-    lines.outputs(&listed(named));
+    lines.outputs(&listed(&named));
+}
+
+/// The outputs that a root exports, by its names for them; lists by their length.
+fn table(named: &BTreeMap<String, OutputValue>) -> String {
+    let width = named.keys().map(String::len).max().unwrap_or_default();
+    let row = |(name, output): (&String, &OutputValue)| {
+        let value = match &output.value {
+            _ if output.sensitive => MASK.to_owned(),
+            Value::Null => "(none)".to_owned(),
+            Value::String(text) => text.clone(),
+            Value::Array(items) => view::text::count(items.len(), "item"),
+            other => other.to_string(),
+        };
+        format!("{name:width$}  {}\n", view::text::line(&value))
+    };
+    format!("Outputs:\n{}", named.iter().map(row).collect::<String>())
 }
 
 /// How a destroy ends; one that was planned as such and saved ends as the apply of that plan.

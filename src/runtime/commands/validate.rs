@@ -1,6 +1,6 @@
 //! `validate`: checks the root module and the inputs without AWS.
 
-use std::path::Path;
+use std::{collections::BTreeSet, path::Path};
 
 use super::setting::Setting;
 use crate::{
@@ -37,7 +37,8 @@ pub(crate) fn validate(ui: &Ui, args: &ValidateArgs) -> anyhow::Result<u8> {
 /// All that is wrong or odd. Beside a root, inputs are checked where there are some.
 fn check(ui: &Ui, setting: &Setting, args: &ValidateArgs) -> Vec<Diagnostic> {
     let mut found = if setting.has_root { setting.root.check() } else { Vec::new() };
-    let given = !args.inputs.sources.is_empty() || Path::new(BESIDE).exists();
+    // One that cannot be looked up is read all the same, which says why it cannot be.
+    let given = !args.inputs.sources.is_empty() || load::is_there(Path::new(BESIDE)).unwrap_or(true);
     if setting.has_root && (setting.root.arguments.is_none() || !given) {
         return found;
     }
@@ -49,7 +50,7 @@ fn check(ui: &Ui, setting: &Setting, args: &ValidateArgs) -> Vec<Diagnostic> {
         }
     };
     let (inputs, warnings) = if setting.has_root { setting.root.inputs(&said) } else { (said, Vec::new()) };
-    let given = setting.given(ui, inputs, &args.inputs);
+    let given = setting.given(ui, inputs, &BTreeSet::new(), &args.inputs);
     let verdict = given.request().and_then(|request| {
         desired::check(&request)?;
         Ok(request.warnings)
@@ -68,7 +69,7 @@ fn check(ui: &Ui, setting: &Setting, args: &ValidateArgs) -> Vec<Diagnostic> {
 /// Whether the root's own check names the input that a diagnostic calls missing.
 fn is_told(found: &[Diagnostic], diagnostic: &Diagnostic) -> bool {
     diagnostic.summary.strip_prefix("Missing required input ").is_some_and(|name| {
-        let quoted = format!("\"{name}\"");
-        found.iter().any(|d| d.summary == "Missing required argument" && d.detail.contains(&quoted))
+        let told = format!("Missing required argument: \"{name}\"");
+        found.iter().any(|d| d.summary == told)
     })
 }

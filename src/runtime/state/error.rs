@@ -5,9 +5,6 @@ use crate::contract::{json::JsonError, problem::Diagnostic};
 /// Why a state was refused. Whoever meets one writes nothing in its place.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StateError {
-    /// Not gzip, cut off, or damaged.
-    #[error("The state cannot be unpacked")]
-    Gzip(&'static str),
     /// More bytes than are read.
     #[error("The state is larger than {} MiB", .0 / 1024 / 1024)]
     TooLarge(usize),
@@ -29,10 +26,6 @@ impl StateError {
     /// What went wrong and what to do, for people.
     pub fn diagnostic(&self) -> Diagnostic {
         let detail = match self {
-            Self::Gzip(what) => format!(
-                "{what}. Nothing was written. Put back a backup of the state's Secret, or, if there is none, \
-                 delete it: the next apply builds the record again from AWS."
-            ),
             Self::TooLarge(_) => {
                 "A machine pool's state has a few kilobytes, 1000 members some hundred: this is another one, or \
                  it is damaged. Nothing was written."

@@ -55,6 +55,17 @@ impl Live {
             template,
         }
     }
+
+    /// Whether AWS itself holds any record of the pool, its zones or what its template was made for. Until it
+    /// does, a group that Terraform made is described by the state alone.
+    pub fn is_recorded(desired: &Desired, observed: &Observed) -> bool {
+        let Some(group) = &observed.group else { return true };
+        let template = current_template(desired, observed, Some(group));
+        let tags =
+            template.and_then(|(id, _)| observed.templates.iter().find(|t| t.id == id)).map(|t| &t.tags);
+        group.tags.contains_key(records::ZONES)
+            || tags.is_some_and(|tags| tags.contains_key(records::ZONES) || records::has_key(tags))
+    }
 }
 
 fn is_ours(desired: &Desired, group: &Group) -> bool {

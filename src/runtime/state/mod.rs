@@ -12,7 +12,6 @@
 mod document;
 mod error;
 mod facts;
-mod gzip;
 mod live;
 mod next;
 mod resources;
@@ -25,12 +24,14 @@ use std::{collections::BTreeMap, fmt};
 pub(in crate::runtime) use document::Written;
 pub use error::StateError;
 pub use facts::{Facts, facts};
-pub use gzip::{MAX_BYTES, pack, unpack};
 pub use live::Live;
 pub use next::{Recorded, ResourcesChange, next};
 pub use resources::{ResourceNow, resources};
 
 use crate::contract::{json::Json, number::Decimal};
+
+/// The largest state that is read, in bytes.
+pub const MAX_BYTES: usize = 64 * 1024 * 1024;
 
 /// The only format that is read and written.
 const FORMAT_VERSION: &str = "4";

@@ -160,13 +160,3 @@ fn sensitive_outputs_are_marked_and_not_shown() {
     recorded.outputs.get_mut("a").unwrap().sensitive = false;
     assert_eq!(next(Some(&state), &recorded, no_lineage).unwrap().serial(), 2);
 }
-
-#[test]
-fn packing_is_stable_and_unpacks() {
-    let state = state(MODULE);
-    let packed = pack(&state);
-    assert_eq!(packed, pack(&state));
-    assert_eq!(unpack(&packed).unwrap(), state);
-    let (head, tail) = packed.split_at(packed.len() / 2);
-    assert_eq!(unpack(&[head, tail].concat()).unwrap(), state);
-}

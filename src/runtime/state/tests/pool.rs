@@ -67,6 +67,18 @@ fn record_zones(observed: &mut Observed, zones: &str) {
     observed.group.as_mut().unwrap().tags.insert(records::ZONES.into(), tag);
 }
 
+#[test]
+fn a_pool_that_is_being_taken_over_is_recorded_nowhere_else() {
+    let desired = desired();
+    let taken = world(&desired, GENERATED, None);
+    assert!(!Live::is_recorded(&desired, &taken));
+    let mut zoned = taken.clone();
+    record_zones(&mut zoned, "us-east-1a");
+    assert!(Live::is_recorded(&desired, &zoned));
+    assert!(Live::is_recorded(&desired, &world(&desired, GENERATED, Some(&key("v1.34.1")))));
+    assert!(Live::is_recorded(&desired, &Observed { group: None, ..taken }), "nothing is to be taken over");
+}
+
 /// The state after an apply that leaves `live`.
 fn after(live: &Live, previous: Option<&State>) -> State {
     let mut ids = 0;
