@@ -43,8 +43,10 @@ pub enum Fault {
     LoseAnswer,
     /// The answer takes that long.
     Slow(Duration),
-    /// Before it is done, somebody else changes the object.
+    /// Before it is done, somebody else changes what the object says.
     Overtaken,
+    /// Before it is done, somebody else writes an annotation on the object.
+    Annotated,
 }
 
 /// One request, as the double understood it.
@@ -218,6 +220,11 @@ impl Double {
             Some(Fault::Overtaken) => {
                 let mut world = self.world();
                 world.overtake(&target, request);
+                Some(world.perform(&target, request, dry_run))
+            }
+            Some(Fault::Annotated) => {
+                let mut world = self.world();
+                world.annotate(&target);
                 Some(world.perform(&target, request, dry_run))
             }
             None => Some(self.world().perform(&target, request, dry_run)),
