@@ -47,6 +47,10 @@ pub enum Fault {
     Overtaken,
     /// Before it is done, somebody else writes an annotation on the object.
     Annotated,
+    /// Before it is done, somebody else takes the lock away from its holder.
+    Freed,
+    /// It is done without an answer, and so many looks at the object afterwards fail with a 503.
+    LoseAnswerAndBreak(usize),
 }
 
 /// One request, as the double understood it.
@@ -226,6 +230,16 @@ impl Double {
                 let mut world = self.world();
                 world.annotate(&target);
                 Some(world.perform(&target, request, dry_run))
+            }
+            Some(Fault::Freed) => {
+                let mut world = self.world();
+                world.free(&target);
+                Some(world.perform(&target, request, dry_run))
+            }
+            Some(Fault::LoseAnswerAndBreak(times)) => {
+                self.world().perform(&target, request, dry_run);
+                self.fail_times("get", target.resource, times, Fault::Status(503));
+                None
             }
             None => Some(self.world().perform(&target, request, dry_run)),
         }

@@ -136,6 +136,15 @@ impl World {
         }
     }
 
+    /// Somebody else clears the holder of a Lease.
+    pub fn free(&mut self, target: &Target) {
+        let key = target.key();
+        if let Some(mut object) = self.objects.get(&key).cloned() {
+            object["spec"] = json!({});
+            self.store(key, object);
+        }
+    }
+
     pub fn perform(&mut self, target: &Target, request: &Request, dry_run: bool) -> (u16, Value) {
         match target.verb {
             "get" => match self.objects.get(&target.key()) {

@@ -195,7 +195,11 @@ async fn what_cannot_be_a_state_is_an_error_and_stays_as_it_is() {
             double.put("secrets", NAMESPACE, &name, terraform_secret(bytes));
         }
         let error = store(&double).read().await.expect_err(case);
-        told(&error, StoreErrorKind::Damaged, &[part]);
+        told(
+            &error,
+            StoreErrorKind::Damaged,
+            &[part, "delete the Secret tfstate-default-pool ", "state push"],
+        );
         assert!(double.seen().iter().all(|seen| matches!(seen.verb.as_str(), "list" | "get")), "{case}");
     }
 }

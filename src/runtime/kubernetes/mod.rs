@@ -60,7 +60,7 @@ impl Store {
     ) -> Result<(Self, Vec<Diagnostic>), StoreError> {
         let (config, warnings) = connection::config(settings, environment, Path::new(SERVICE_ACCOUNT))
             .map_err(StoreError::settings)?;
-        let address = config.cluster_url.to_string();
+        let address = connection::shown(&config.cluster_url.to_string());
         let client = Client::try_from(config)
             .map_err(|error| StoreError::settings(connection::client_fault(&error)))?;
         let store = Self {

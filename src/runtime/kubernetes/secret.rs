@@ -110,19 +110,19 @@ impl Store {
             if wanted != *index {
                 return Err(damaged(
                     &format!("the Secret {} is missing", self.names.part(wanted)),
-                    "Other parts of the state are there. Restore it from a backup.",
+                    &self.restore(),
                 ));
             }
             let Some(ByteString(bytes)) = content(secret).filter(|bytes| !bytes.0.is_empty()) else {
                 return Err(damaged(
                     &format!("the Secret {} has no data under the key {KEY}", self.names.part(wanted)),
-                    "Restore it from a backup. Only if nothing was ever applied, delete it.",
+                    &self.restore(),
                 ));
             };
             packed.extend_from_slice(bytes);
             ends.push(packed.len());
         }
-        let state = unpack_parts(&packed, &ends)?;
+        let state = unpack_parts(&packed, &ends).map_err(|what| damaged(&what, &self.restore()))?;
         let mut parts = parts.into_values();
         let Some(secret) = parts.next() else {
             return Err(damaged("it has no parts", ""));
@@ -283,6 +283,16 @@ impl Store {
         tries.reading(call, get).await
     }
 
+    /// What to do about a state that is damaged.
+    fn restore(&self) -> String {
+        let name = &self.names.secret;
+        format!(
+            "Nothing was written. To restore it, delete the Secret {name} (and its parts {name}-part-1 and so \
+             on, if there are any), then push the backup with state push. Only if nothing was ever applied is \
+             deleting enough."
+        )
+    }
+
     fn overtaken(&self) -> StoreError {
         StoreError::new(
             StoreErrorKind::Conflict,
@@ -325,17 +335,9 @@ fn replaced(state: &[u8], secret: Secret, read: Option<Stored>) -> Stored {
 }
 
 /// Parts behind the end of the state are what a run left that was killed before it removed them.
-fn unpack_parts(packed: &[u8], ends: &[usize]) -> Result<Vec<u8>, StoreError> {
-    let Unpacked { state, taken } = unpack(packed).map_err(|error| {
-        damaged(
-            &format!("it does not unpack: {error}"),
-            "It must be gzip, whole. Restore it from a backup; nothing was written.",
-        )
-    })?;
-    if ends.contains(&taken) {
-        return Ok(state);
-    }
-    Err(damaged("something follows its end", "Restore it from a backup; nothing was written."))
+fn unpack_parts(packed: &[u8], ends: &[usize]) -> Result<Vec<u8>, String> {
+    let Unpacked { state, taken } = unpack(packed).map_err(|error| format!("it does not unpack: {error}"))?;
+    if ends.contains(&taken) { Ok(state) } else { Err("something follows its end".to_owned()) }
 }
 
 fn damaged(what: &str, detail: &str) -> StoreError {
