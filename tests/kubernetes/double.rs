@@ -43,8 +43,14 @@ pub enum Fault {
     LoseAnswer,
     /// The answer takes that long.
     Slow(Duration),
-    /// Before it is done, somebody else changes the object.
+    /// Before it is done, somebody else changes what the object says.
     Overtaken,
+    /// Before it is done, somebody else writes an annotation on the object.
+    Annotated,
+    /// Before it is done, somebody else takes the lock away from its holder.
+    Freed,
+    /// It is done without an answer, and so many looks at the object afterwards fail with a 503.
+    LoseAnswerAndBreak(usize),
 }
 
 /// One request, as the double understood it.
@@ -219,6 +225,21 @@ impl Double {
                 let mut world = self.world();
                 world.overtake(&target, request);
                 Some(world.perform(&target, request, dry_run))
+            }
+            Some(Fault::Annotated) => {
+                let mut world = self.world();
+                world.annotate(&target);
+                Some(world.perform(&target, request, dry_run))
+            }
+            Some(Fault::Freed) => {
+                let mut world = self.world();
+                world.free(&target);
+                Some(world.perform(&target, request, dry_run))
+            }
+            Some(Fault::LoseAnswerAndBreak(times)) => {
+                self.world().perform(&target, request, dry_run);
+                self.fail_times("get", target.resource, times, Fault::Status(503));
+                None
             }
             None => Some(self.world().perform(&target, request, dry_run)),
         }

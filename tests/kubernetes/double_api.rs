@@ -121,9 +121,28 @@ impl World {
         if key.0 == "leases" {
             object["spec"]["holderIdentity"] = "somebody-else".into();
         } else {
-            object["metadata"]["annotations"]["touched"] = "yes".into();
+            // Base64 of `theirs`.
+            object["data"]["tfstate"] = "dGhlaXJz".into();
         }
         self.store(key, object);
+    }
+
+    /// Somebody else writes an annotation on the object, if it is there.
+    pub fn annotate(&mut self, target: &Target) {
+        let key = target.key();
+        if let Some(mut object) = self.objects.get(&key).cloned() {
+            object["metadata"]["annotations"]["touched"] = format!("after {}", self.version).into();
+            self.store(key, object);
+        }
+    }
+
+    /// Somebody else clears the holder of a Lease.
+    pub fn free(&mut self, target: &Target) {
+        let key = target.key();
+        if let Some(mut object) = self.objects.get(&key).cloned() {
+            object["spec"] = json!({});
+            self.store(key, object);
+        }
     }
 
     pub fn perform(&mut self, target: &Target, request: &Request, dry_run: bool) -> (u16, Value) {

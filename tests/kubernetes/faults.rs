@@ -1,5 +1,9 @@
 //! What the API answers instead, and what is told then.
 
+use std::rc::{Rc, Weak};
+
+use machinepool::runtime::kubernetes::LockInfo;
+
 use super::*;
 use crate::double::Fault;
 
@@ -77,7 +81,74 @@ async fn writes_are_tried_again_only_as_far_as_that_is_safe() {
     double.fail_times("update", "secrets", 1, Fault::Drop);
     double.fail_times("update", "secrets", 1, Fault::Overtaken);
     told(&store.write(b"{}", Some(&stored)).await.unwrap_err(), StoreErrorKind::Conflict, &["somebody else"]);
-    assert_eq!(gunzip(&data(&double, SECRET)), STATE);
+    assert_eq!(data(&double, SECRET), b"theirs");
+}
+
+/// A clock on which the API comes back after so many milliseconds.
+fn away(double: &Double, milliseconds: i64) -> Rc<FakeClock<'static>> {
+    let double = double.clone();
+    Rc::new_cyclic(|clock: &Weak<FakeClock<'static>>| {
+        let clock = clock.clone();
+        FakeClock::new(move |_| {
+            if clock.upgrade().unwrap().now.get() >= milliseconds {
+                double.heal();
+            }
+        })
+    })
+}
+
+#[tokio::test]
+async fn a_state_and_a_lock_outlive_an_api_that_is_away_for_a_minute() {
+    let info = LockInfo::new("OperationTypeApply", "captf@pod-1", "1.11.4");
+    for fault in [Fault::Status(503), Fault::Status(429), Fault::Drop, Fault::LoseAnswer] {
+        let double = Double::start();
+        let store = store(&double);
+        store.try_lock(&info).await.unwrap();
+        let (stored, _) = store.write(STATE.as_bytes(), None).await.unwrap();
+        for (verb, resource) in
+            [("update", "secrets"), ("get", "secrets"), ("get", "leases"), ("update", "leases")]
+        {
+            double.fail(verb, resource, fault.clone());
+        }
+        let clock = away(&double, 58_000);
+        let written = store.clone().with_clock(clock.clone()).write(b"{}", Some(&stored)).await;
+        let (_, warning) = written.unwrap_or_else(|error| panic!("{fault:?}: {error}"));
+        assert_eq!((gunzip(&data(&double, SECRET)).as_str(), warning), ("{}", None), "{fault:?}");
+        assert!(clock.sleeps.borrow().is_sorted() && clock.sleeps.borrow().len() < 20, "{:?}", clock.sleeps);
+        for verb in ["get", "update"] {
+            double.fail(verb, "leases", fault.clone());
+        }
+        let clock = away(&double, 58_000);
+        let unlocked = store.clone().with_clock(clock).unlock(&info.id).await;
+        unlocked.unwrap_or_else(|error| panic!("{fault:?}: {error}"));
+        assert_eq!(store.holder().await.unwrap(), None, "{fault:?}");
+    }
+}
+
+#[tokio::test]
+async fn an_api_that_stays_away_is_given_up_after_a_minute() {
+    let double = Double::start();
+    let store = store(&double);
+    let (stored, _) = store.write(STATE.as_bytes(), None).await.unwrap();
+    let info = LockInfo::new("OperationTypeApply", "captf@pod-1", "1.11.4");
+    store.try_lock(&info).await.unwrap();
+    for (verb, resource) in [("update", "secrets"), ("get", "leases")] {
+        double.fail(verb, resource, Fault::Drop);
+    }
+    let clock = away(&double, i64::MAX);
+    let error = store.clone().with_clock(clock.clone()).write(b"{}", Some(&stored)).await.unwrap_err();
+    told(&error, StoreErrorKind::Unreachable, &["update secrets"]);
+    assert_eq!(clock.now.get(), 60_000);
+    let error = store.clone().with_clock(clock.clone()).unlock(&info.id).await.unwrap_err();
+    told(&error, StoreErrorKind::Unreachable, &["get leases", &info.id, "force-unlock"]);
+    assert_eq!(clock.now.get(), 120_000);
+    // What waiting does not change is told at once.
+    for status in [401, 403, 422] {
+        double.heal();
+        double.fail("update", "secrets", Fault::Status(status));
+        store.clone().with_clock(clock.clone()).write(b"{}", Some(&stored)).await.unwrap_err();
+    }
+    assert_eq!(clock.now.get(), 120_000);
 }
 
 #[tokio::test]

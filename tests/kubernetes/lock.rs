@@ -305,3 +305,62 @@ async fn force_unlock_takes_only_the_lock_that_is_named() {
     double.put("leases", NAMESPACE, LEASE, silent);
     store.force_unlock(id).await.unwrap();
 }
+
+#[tokio::test]
+async fn an_annotation_on_a_free_lease_is_nobody_who_holds_it() {
+    let double = Double::start();
+    double.put("leases", NAMESPACE, LEASE, json!({ "metadata": {}, "spec": {} }));
+    let (store, info) = (store(&double), info());
+    double.fail_times("update", "leases", 3, Fault::Annotated);
+    assert_eq!(store.try_lock(&info).await.unwrap(), Attempt::Acquired);
+    double.fail_times("update", "leases", 3, Fault::Annotated);
+    store.unlock(&info.id).await.unwrap();
+    assert_eq!(store.holder().await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn a_lock_taken_away_while_it_is_given_back_is_told() {
+    let double = Double::start();
+    let (store, info) = (store(&double), info());
+    for forced in [false, true] {
+        store.try_lock(&info).await.unwrap();
+        double.fail_times("update", "leases", 1, Fault::Freed);
+        if forced {
+            let error = store.force_unlock(&info.id).await.unwrap_err();
+            told(&error, StoreErrorKind::NotLocked, &["state is already unlocked"]);
+        } else {
+            let error = store.unlock(&info.id).await.unwrap_err();
+            told(&error, StoreErrorKind::NotLocked, &["taken away", "Nobody holds it"]);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_lock_that_may_be_ours_is_not_left_behind() {
+    for free in [false, true] {
+        let double = Double::start();
+        if free {
+            double.put("leases", NAMESPACE, LEASE, json!({ "metadata": {}, "spec": {} }));
+        }
+        let verb = if free { "update" } else { "create" };
+        let info = info();
+        // The look before, the lost answer, then the look afterwards fails with all its tries.
+        double.fail_times(verb, "leases", 1, Fault::LoseAnswerAndBreak(4));
+        let error = store(&double).try_lock(&info).await.unwrap_err();
+        told(&error, StoreErrorKind::Other, &["get leases", "503"]);
+        assert!(!error.detail.contains(&info.id), "{error:?}");
+        assert_eq!(lease(&double)["spec"]["holderIdentity"], Value::Null);
+
+        // Nothing answers any more.
+        let double = Double::start();
+        if free {
+            double.put("leases", NAMESPACE, LEASE, json!({ "metadata": {}, "spec": {} }));
+        }
+        double.fail_times(verb, "leases", 1, Fault::LoseAnswerAndBreak(usize::MAX));
+        let clock = std::rc::Rc::new(FakeClock::new(|_| {}));
+        let error = store(&double).with_clock(clock.clone()).try_lock(&info).await.unwrap_err();
+        told(&error, StoreErrorKind::Other, &["get leases", "503", &info.id, "force-unlock"]);
+        assert_eq!(clock.now.get(), 10_000);
+        assert_eq!(lease(&double)["spec"]["holderIdentity"], info.id.as_str());
+    }
+}

@@ -195,3 +195,19 @@ async fn requests_go_through_the_proxy_that_is_set() {
     asked(&[&format!("host={}", here.address)], &[("HTTP_PROXY", &proxy)]).await.unwrap();
     assert_eq!(double.seen(), []);
 }
+
+#[tokio::test]
+async fn a_password_in_the_address_is_not_shown() {
+    for host in [
+        "http://me:s3cr3t@127.0.0.1:9",
+        "me:s3cr3t@no where",
+        "https://me:s3cr3t/x@no where",
+        "https://me:s3cr3t@",
+    ] {
+        let error = asked(&[&format!("host={host}")], &[]).await.unwrap_err();
+        assert!(!format!("{error:?}").contains("s3cr3t"), "{error:?}");
+    }
+    let (store, _) = connect(&["host=https://me:s3cr3t@api.example"], &[]).unwrap();
+    assert!(format!("{store:?}").contains("https://api.example"), "{store:?}");
+    assert!(!format!("{store:?}").contains("s3cr3t"), "{store:?}");
+}

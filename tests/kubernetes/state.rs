@@ -117,7 +117,7 @@ async fn somebody_else_who_wrote_first_wins() {
     let (stored, _) = store.write(STATE.as_bytes(), None).await.unwrap();
     double.fail_times("update", "secrets", 1, Fault::Overtaken);
     told(&store.write(b"{}", Some(&stored)).await.unwrap_err(), StoreErrorKind::Conflict, &["somebody else"]);
-    assert_eq!(gunzip(&data(&double, SECRET)), STATE);
+    assert_eq!(data(&double, SECRET), b"theirs");
     // Deleted meanwhile: it is not made anew from an old copy.
     double.remove("secrets", NAMESPACE, SECRET);
     told(&store.write(b"{}", Some(&stored)).await.unwrap_err(), StoreErrorKind::Conflict, &["somebody else"]);
@@ -195,7 +195,11 @@ async fn what_cannot_be_a_state_is_an_error_and_stays_as_it_is() {
             double.put("secrets", NAMESPACE, &name, terraform_secret(bytes));
         }
         let error = store(&double).read().await.expect_err(case);
-        told(&error, StoreErrorKind::Damaged, &[part]);
+        told(
+            &error,
+            StoreErrorKind::Damaged,
+            &[part, "delete the Secret tfstate-default-pool ", "state push"],
+        );
         assert!(double.seen().iter().all(|seen| matches!(seen.verb.as_str(), "list" | "get")), "{case}");
     }
 }
@@ -242,5 +246,63 @@ async fn a_rehearsal_asks_for_the_same_rights_and_changes_nothing() {
     told(&store.rehearse(b"{}", Some(&stored)).await.unwrap_err(), StoreErrorKind::Denied, &["\"update\""]);
     double.heal();
     double.edit("secrets", NAMESPACE, SECRET, |secret| secret["metadata"]["labels"]["x"] = "y".into());
+    store.rehearse(b"{}", Some(&stored)).await.unwrap();
+    double.edit("secrets", NAMESPACE, SECRET, |secret| secret["data"]["tfstate"] = "eA==".into());
     told(&store.rehearse(b"{}", Some(&stored)).await.unwrap_err(), StoreErrorKind::Conflict, &[]);
+}
+
+#[tokio::test]
+async fn labels_annotations_and_owners_of_others_are_no_conflict() {
+    let double = Double::start();
+    let packed = gzip(&noise(100));
+    put_parts(&double, &[&packed[..300], &packed[300..]]);
+    let store = store(&double);
+    let read = store.read().await.unwrap().unwrap();
+    let owner = json!([{ "apiVersion": "v1", "kind": "ConfigMap", "name": "c", "uid": "u-1" }]);
+    for name in [SECRET, &format!("{SECRET}-part-1")] {
+        double.edit("secrets", NAMESPACE, name, |secret| {
+            secret["metadata"]["labels"]["team"] = "b".into();
+            secret["metadata"]["ownerReferences"] = owner.clone();
+            secret["data"]["other"] = "eA==".into();
+        });
+    }
+    // And again, while it is written.
+    double.fail_times("update", "secrets", 3, Fault::Annotated);
+    let (stored, warning) = store.write(STATE.as_bytes(), Some(&read)).await.unwrap();
+    assert_eq!(warning, None);
+    let secret = double.object("secrets", NAMESPACE, SECRET).unwrap();
+    assert_eq!(gunzip(&data(&double, SECRET)), STATE);
+    assert_eq!(secret["metadata"]["labels"]["team"], "b");
+    assert_eq!(secret["metadata"]["ownerReferences"], owner);
+    assert!(secret["metadata"]["annotations"]["touched"].is_string());
+    assert_eq!(secret["data"]["other"], "eA==");
+    assert_eq!(secret["metadata"]["resourceVersion"], stored.resource_version());
+    assert_eq!(double.names("secrets", NAMESPACE), [SECRET], "the part went, with its new version");
+    // Whoever never stops is not fought for ever.
+    double.fail("update", "secrets", Fault::Annotated);
+    told(&store.write(b"{}", Some(&stored)).await.unwrap_err(), StoreErrorKind::Conflict, &[SECRET]);
+    assert_eq!(gunzip(&data(&double, SECRET)), STATE);
+}
+
+#[tokio::test]
+async fn a_changed_part_and_a_secret_made_anew_are_conflicts() {
+    let packed = gzip(&noise(100));
+    let part = format!("{SECRET}-part-1");
+    for case in ["changed", "gone", "anew"] {
+        let double = Double::start();
+        put_parts(&double, &[&packed[..300], &packed[300..]]);
+        let store = store(&double);
+        let read = store.read().await.unwrap().unwrap();
+        match case {
+            "changed" => {
+                double.edit("secrets", NAMESPACE, &part, |secret| secret["data"]["tfstate"] = "eA==".into())
+            }
+            "gone" => double.remove("secrets", NAMESPACE, &part),
+            _ => double.put("secrets", NAMESPACE, SECRET, terraform_secret(&packed[..300])),
+        }
+        double.fail_times("update", "secrets", 1, Fault::Annotated);
+        let error = store.write(STATE.as_bytes(), Some(&read)).await.expect_err(case);
+        told(&error, StoreErrorKind::Conflict, &["somebody else"]);
+        assert_eq!(data(&double, SECRET), &packed[..300], "{case}");
+    }
 }

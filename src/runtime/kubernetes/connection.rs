@@ -43,11 +43,10 @@ pub(super) fn config(
     let server = cluster.server.as_deref().filter(|server| !server.is_empty());
     let server = server.ok_or("neither the setting host nor the kubeconfig names an API server")?;
     let server = if server.contains("://") { server.to_owned() } else { format!("https://{server}") };
-    let mut config = Config::new(
-        server.parse().map_err(|_| format!("the address {server:?} of the API server is no URL"))?,
-    );
+    let no_url = || format!("the address {:?} of the API server is no URL", shown(&server));
+    let mut config = Config::new(server.parse().map_err(|_| no_url())?);
     if config.cluster_url.host().is_none_or(str::is_empty) {
-        return Err(format!("the address {server:?} of the API server is no URL"));
+        return Err(no_url());
     }
     config.root_cert = authorities(&cluster)?;
     config.tls_server_name.clone_from(&cluster.tls_server_name);
@@ -71,6 +70,13 @@ pub(super) fn config(
         )
     });
     Ok((config, warning.into_iter().collect()))
+}
+
+/// An address as it may be shown: without a user and password, also if they are not written as in a URL.
+pub(super) fn shown(address: &str) -> String {
+    let (scheme, rest) = address.split_once("://").unwrap_or(("", address));
+    let place = rest.rsplit_once('@').map_or(rest, |(_, place)| place);
+    if scheme.is_empty() { place.to_owned() } else { format!("{scheme}://{place}") }
 }
 
 fn base(settings: &Settings, environment: Environment<'_>, service_account: &Path) -> Result<Base, String> {

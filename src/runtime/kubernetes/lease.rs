@@ -5,7 +5,7 @@ use kube::api::PostParams;
 
 use super::{
     LockInfo, Store, StoreError,
-    calls::{LEASES, reading},
+    calls::{LEASES, Tries, reading},
     error::{is_conflict, is_not_found, is_transient},
 };
 
@@ -47,12 +47,21 @@ impl Store {
     }
 
     pub(super) async fn lease(&self) -> Result<Option<Lease>, StoreError> {
-        let name = self.names.lease.as_str();
-        reading(self.call("get", LEASES, Some(name)), async || match self.leases.get(name).await {
+        let call = self.call("get", LEASES, Some(&self.names.lease));
+        reading(call, async || self.get_lease().await).await
+    }
+
+    /// The Lease, waited for as long as `tries` goes on.
+    pub(super) async fn lease_within(&self, tries: &mut Tries<'_>) -> Result<Option<Lease>, StoreError> {
+        let call = self.call("get", LEASES, Some(&self.names.lease));
+        tries.reading(call, async || self.get_lease().await).await
+    }
+
+    async fn get_lease(&self) -> kube::Result<Option<Lease>> {
+        match self.leases.get(&self.names.lease).await {
             Err(error) if is_not_found(&error) => Ok(None),
             outcome => outcome.map(Some),
-        })
-        .await
+        }
     }
 
     /// Makes a Lease that `info` holds.

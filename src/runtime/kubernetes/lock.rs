@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::{
     Attempt, Holder, LockInfo, Store, StoreError, StoreErrorKind,
-    calls::{LEASES, PAUSES},
+    calls::{LEASES, PATIENT, PAUSES},
     lease::{Change, hold, holder, let_go},
 };
 use crate::{clock::Clock, engine::context::Interrupt};
@@ -14,6 +14,12 @@ const FIRST_PAUSE: Duration = Duration::from_secs(1);
 
 /// The longest pause between two attempts.
 const LONGEST_PAUSE: Duration = Duration::from_secs(16);
+
+/// How long giving back a lock is tried that we may hold without knowing it.
+const ABANDON: Duration = Duration::from_secs(10);
+
+/// How often the Lease may change under our hands, in labels or annotations, say.
+const CONFLICTS: usize = 5;
 
 /// How to wait for a lock that somebody else holds.
 pub struct Patience<'a> {
@@ -60,59 +66,81 @@ impl Store {
     }
 
     /// Tries once to take the lock. A lock that we hold already is taken.
+    ///
+    /// # Errors
+    /// Whatever keeps the Lease from being read and changed. If an attempt may have been done all the
+    /// same, the lock is given back; the error names its ID if that fails, too.
     pub async fn try_lock(&self, info: &LockInfo) -> Result<Attempt, StoreError> {
-        let mut verb = "update";
-        for pause in PAUSES {
-            let change = match self.lease().await? {
-                None => {
-                    verb = "create";
-                    self.create_lease(info).await?
-                }
-                Some(lease) => match holder(&lease) {
-                    Some(other) if other.id == info.id => return Ok(Attempt::Acquired),
-                    Some(other) => return Ok(Attempt::Held(other)),
-                    None => {
-                        let mut taken = lease;
-                        hold(&mut taken, info);
-                        self.replace_lease(&taken).await?
-                    }
-                },
-            };
-            match change {
-                Change::Done => return Ok(Attempt::Acquired),
-                // Somebody was quicker, unless it was an attempt of ours whose answer was lost.
-                Change::Conflict => {
-                    let other = self.holder().await?.unwrap_or_default();
-                    let ours = other.id == info.id;
-                    return Ok(if ours { Attempt::Acquired } else { Attempt::Held(other) });
-                }
-                Change::Unknown => tokio::time::sleep(pause).await,
-            }
-        }
-        // The last attempt may have been done, too.
-        match self.holder().await? {
-            Some(other) if other.id == info.id => Ok(Attempt::Acquired),
-            Some(other) => Ok(Attempt::Held(other)),
-            None => Err(self.no_answer(verb)),
+        let mut unanswered = false;
+        match self.acquire(info, &mut unanswered).await {
+            Err(error) if unanswered => Err(self.abandon(&info.id, error).await),
+            outcome => outcome,
         }
     }
 
-    /// Gives the lock back: nobody is the holder then, the Lease stays.
+    /// Looks and changes until it is known who holds the lock; `unanswered` if a change may have been done.
+    async fn acquire(&self, info: &LockInfo, unanswered: &mut bool) -> Result<Attempt, StoreError> {
+        let (mut pauses, mut conflicts) = (PAUSES.into_iter(), CONFLICTS);
+        loop {
+            // After a conflict or a lost answer this tells who was quicker: perhaps an attempt of ours.
+            let found = self.lease().await?;
+            match found.as_ref().and_then(holder) {
+                Some(other) if other.id == info.id => return Ok(Attempt::Acquired),
+                Some(other) => return Ok(Attempt::Held(other)),
+                None => {}
+            }
+            let (verb, change) = match found {
+                None => ("create", self.create_lease(info).await?),
+                Some(mut lease) => {
+                    hold(&mut lease, info);
+                    ("update", self.replace_lease(&lease).await?)
+                }
+            };
+            match change {
+                Change::Done => return Ok(Attempt::Acquired),
+                Change::Conflict if conflicts == 0 => return Ok(Attempt::Held(Holder::default())),
+                Change::Conflict => conflicts -= 1,
+                Change::Unknown => {
+                    *unanswered = true;
+                    let Some(pause) = pauses.next() else {
+                        // It may have been done, too.
+                        return match self.holder().await? {
+                            Some(other) if other.id == info.id => Ok(Attempt::Acquired),
+                            Some(other) => Ok(Attempt::Held(other)),
+                            None => Err(self.no_answer(verb)),
+                        };
+                    };
+                    tokio::time::sleep(pause).await;
+                }
+            }
+        }
+    }
+
+    /// Gives back a lock that we may hold, because of `error` without knowing it.
+    async fn abandon(&self, id: &str, error: StoreError) -> StoreError {
+        let ours = |current: Option<Holder>, _| Ok(current.is_some_and(|current| current.id == id));
+        match self.release(ABANDON, ours).await {
+            Ok(()) => error,
+            Err(_) => with_id(error, id),
+        }
+    }
+
+    /// Gives the lock back: nobody is the holder then, the Lease stays. An API that is away is waited for.
     ///
     /// # Errors
-    /// [`StoreErrorKind::NotLocked`] if the lock is not ours any more; it is left as it is.
+    /// [`StoreErrorKind::NotLocked`] if the lock is not ours any more; it is left as it is. Any other
+    /// leaves the lock with us, perhaps, and names its ID.
     pub async fn unlock(&self, id: &str) -> Result<(), StoreError> {
-        let mut begun = false;
-        self.release(|current| match current {
-            Some(current) if current.id == id => {
-                begun = true;
-                Ok(true)
-            }
-            // An attempt of ours whose answer was lost.
-            None if begun => Ok(false),
+        let released = self.release(PATIENT, |current, unanswered| match current {
+            Some(current) if current.id == id => Ok(true),
+            // It was done, and perhaps somebody took the lock since.
+            _ if unanswered => Ok(false),
             other => Err(lost(other)),
+        });
+        released.await.map_err(|error| match error.kind {
+            StoreErrorKind::NotLocked => error,
+            _ => with_id(error, id),
         })
-        .await
     }
 
     /// Takes the lock away from its holder, if it is the one of that ID.
@@ -121,13 +149,9 @@ impl Store {
     /// [`StoreErrorKind::NotLocked`], containing `state is already unlocked` if nobody holds it, and
     /// `does not match existing lock` if the holder is another.
     pub async fn force_unlock(&self, id: &str) -> Result<(), StoreError> {
-        let mut begun = false;
-        self.release(|current| match current {
-            Some(current) if current.id == id => {
-                begun = true;
-                Ok(true)
-            }
-            None if begun => Ok(false),
+        self.release(PATIENT, |current, unanswered| match current {
+            Some(current) if current.id == id => Ok(true),
+            _ if unanswered => Ok(false),
             None => Err(not_locked("state is already unlocked", "Nobody holds the lock.")),
             Some(other) => {
                 let summary = format!("lock id {id:?} does not match existing lock");
@@ -138,22 +162,41 @@ impl Store {
     }
 
     /// Clears the holder if `ours` says so of the present one; looks again after conflicts and lost answers.
+    /// `ours` is told whether an attempt may have been done.
     async fn release(
         &self,
-        mut ours: impl FnMut(Option<Holder>) -> Result<bool, StoreError>,
+        limit: Duration,
+        ours: impl Fn(Option<Holder>, bool) -> Result<bool, StoreError>,
     ) -> Result<(), StoreError> {
-        for pause in PAUSES {
-            let lease = self.lease().await?;
+        let (mut tries, mut conflicts, mut unanswered) = (self.tries(limit), CONFLICTS, false);
+        loop {
+            let lease = self.lease_within(&mut tries).await?;
             let current = lease.as_ref().and_then(holder);
-            let (true, Some(mut lease)) = (ours(current)?, lease) else { return Ok(()) };
+            let (true, Some(mut lease)) = (ours(current, unanswered)?, lease) else { return Ok(()) };
             let_go(&mut lease);
             match self.replace_lease(&lease).await? {
                 Change::Done => return Ok(()),
-                Change::Conflict => {}
-                Change::Unknown => tokio::time::sleep(pause).await,
+                Change::Conflict if conflicts == 0 => return Err(self.restless()),
+                Change::Conflict => conflicts -= 1,
+                Change::Unknown => {
+                    unanswered = true;
+                    if !tries.another().await {
+                        break;
+                    }
+                }
             }
         }
-        if ours(self.holder().await?)? { Err(self.no_answer("update")) } else { Ok(()) }
+        let current = self.lease_within(&mut tries).await?.as_ref().and_then(holder);
+        if ours(current, unanswered)? { Err(self.no_answer("update")) } else { Ok(()) }
+    }
+
+    fn restless(&self) -> StoreError {
+        let call = self.call("update", LEASES, Some(&self.names.lease));
+        StoreError::new(
+            StoreErrorKind::Conflict,
+            format!("Cannot {call}: somebody else writes it again and again"),
+            "",
+        )
     }
 
     fn no_answer(&self, verb: &'static str) -> StoreError {
@@ -196,6 +239,17 @@ fn lost(other: Option<Holder>) -> StoreError {
         "Error releasing the state lock: it was taken away while this run held it",
         format!("{now}\n\nAnother run may have worked on the pool at the same time."),
     )
+}
+
+/// What to do about a lock that may be left.
+fn with_id(mut error: StoreError, id: &str) -> StoreError {
+    let gap = if error.detail.is_empty() { "" } else { "\n\n" };
+    error.detail = format!(
+        "{}{gap}This run may still hold the state lock, under the ID {id}. Once the Kubernetes API answers, \
+         force-unlock with this ID takes it away.",
+        error.detail
+    );
+    error
 }
 
 fn not_locked(reason: &str, detail: &str) -> StoreError {

@@ -14,7 +14,7 @@ mod secret;
 #[cfg(test)]
 mod tests;
 
-use std::{fmt, path::Path};
+use std::{fmt, path::Path, rc::Rc};
 
 use k8s_openapi::api::{coordination::v1::Lease, core::v1::Secret as StateSecret};
 use kube::{Api, Client};
@@ -27,7 +27,10 @@ pub use self::{
     secret::{MAX_PACKED_BYTES, Stored},
 };
 use super::backend::{Environment, Names, Settings};
-use crate::contract::problem::Diagnostic;
+use crate::{
+    clock::{Clock, SystemClock},
+    contract::problem::Diagnostic,
+};
 
 /// Where Kubernetes puts a pod's service account.
 const SERVICE_ACCOUNT: &str = "/var/run/secrets/kubernetes.io/serviceaccount";
@@ -39,6 +42,8 @@ pub struct Store {
     leases: Api<Lease>,
     names: Names,
     address: String,
+    /// Paces the tries to put the state and to give back the lock.
+    clock: Rc<dyn Clock>,
 }
 
 impl Store {
@@ -55,7 +60,7 @@ impl Store {
     ) -> Result<(Self, Vec<Diagnostic>), StoreError> {
         let (config, warnings) = connection::config(settings, environment, Path::new(SERVICE_ACCOUNT))
             .map_err(StoreError::settings)?;
-        let address = config.cluster_url.to_string();
+        let address = connection::shown(&config.cluster_url.to_string());
         let client = Client::try_from(config)
             .map_err(|error| StoreError::settings(connection::client_fault(&error)))?;
         let store = Self {
@@ -63,8 +68,15 @@ impl Store {
             leases: Api::namespaced(client, &names.namespace),
             names,
             address,
+            clock: Rc::new(SystemClock),
         };
         Ok((store, warnings))
+    }
+
+    /// The same with another clock.
+    #[must_use]
+    pub fn with_clock(self, clock: Rc<dyn Clock>) -> Self {
+        Self { clock, ..self }
     }
 
     /// Where the state and its lock are.

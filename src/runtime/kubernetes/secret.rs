@@ -1,13 +1,13 @@
 //! The state as it is stored: one Secret when we write, perhaps several when Terraform did.
 
-use std::{collections::BTreeMap, fmt};
+use std::{collections::BTreeMap, fmt, time::Duration};
 
 use k8s_openapi::{ByteString, api::core::v1::Secret, apimachinery::pkg::apis::meta::v1::ObjectMeta};
 use kube::api::{DeleteParams, ListParams, PostParams, Preconditions, PropagationPolicy};
 
 use super::{
     Store, StoreError, StoreErrorKind,
-    calls::{PAUSES, SECRETS, reading},
+    calls::{PATIENT, SECRETS, Tries, reading},
     error::{is_conflict, is_not_found, is_transient},
     packing::{Unpacked, pack, unpack},
 };
@@ -19,6 +19,9 @@ const KEY: &str = "tfstate";
 /// The most that Kubernetes takes in one Secret, all values together, in bytes.
 pub const MAX_PACKED_BYTES: usize = 1024 * 1024;
 
+/// How often a write is repeated because others changed labels, annotations or owners meanwhile.
+const GRAFTS: usize = 5;
+
 /// A state that was read, and what is needed to replace it.
 #[derive(Clone)]
 pub struct Stored {
@@ -26,7 +29,7 @@ pub struct Stored {
     /// Part 0, as it was read.
     secret: Secret,
     /// The parts after it, in order: they go when the state is written.
-    further: Vec<ObjectMeta>,
+    further: Vec<Secret>,
 }
 
 impl Stored {
@@ -107,25 +110,24 @@ impl Store {
             if wanted != *index {
                 return Err(damaged(
                     &format!("the Secret {} is missing", self.names.part(wanted)),
-                    "Other parts of the state are there. Restore it from a backup.",
+                    &self.restore(),
                 ));
             }
-            let data = secret.data.as_ref().and_then(|data| data.get(KEY));
-            let Some(ByteString(bytes)) = data.filter(|bytes| !bytes.0.is_empty()) else {
+            let Some(ByteString(bytes)) = content(secret).filter(|bytes| !bytes.0.is_empty()) else {
                 return Err(damaged(
                     &format!("the Secret {} has no data under the key {KEY}", self.names.part(wanted)),
-                    "Restore it from a backup. Only if nothing was ever applied, delete it.",
+                    &self.restore(),
                 ));
             };
             packed.extend_from_slice(bytes);
             ends.push(packed.len());
         }
-        let state = unpack_parts(&packed, &ends)?;
+        let state = unpack_parts(&packed, &ends).map_err(|what| damaged(&what, &self.restore()))?;
         let mut parts = parts.into_values();
         let Some(secret) = parts.next() else {
             return Err(damaged("it has no parts", ""));
         };
-        Ok(Stored { state, secret, further: parts.map(|secret| secret.metadata).collect() })
+        Ok(Stored { state, secret, further: parts.collect() })
     }
 
     /// Writes the state in the place of the one that was read, or as the first. One Secret holds it then;
@@ -139,23 +141,19 @@ impl Store {
         state: &[u8],
         expected: Option<&Stored>,
     ) -> Result<(Stored, Option<Diagnostic>), StoreError> {
-        let secret = self.prepared(state, expected)?;
-        let secret = self.put(&secret, expected.is_some()).await?;
-        let mut stored = Stored { state: state.to_vec(), secret, further: Vec::new() };
+        let mut stored = self.put(state, expected).await?;
         let mut warning = None;
         // From the last to the first, so that what is left is never a state with a gap.
-        let mut left: Vec<ObjectMeta> = expected.map(|stored| stored.further.clone()).unwrap_or_default();
-        while let Some(part) = left.last() {
-            if let Err(error) = self.remove(part).await {
+        while let Some(part) = stored.further.last() {
+            if let Err(error) = self.remove(&part.metadata).await {
                 warning = Some(Diagnostic::warning(
                     "A part of an earlier, larger state could not be removed",
                     format!("{}. It does no harm and is tried again with the next write.", error.summary),
                 ));
                 break;
             }
-            left.pop();
+            stored.further.pop();
         }
-        stored.further = left;
         Ok((stored, warning))
     }
 
@@ -164,13 +162,22 @@ impl Store {
     /// # Errors
     /// As [`Self::write`].
     pub async fn rehearse(&self, state: &[u8], expected: Option<&Stored>) -> Result<(), StoreError> {
-        let secret = self.prepared(state, expected)?;
         let verb = if expected.is_some() { "update" } else { "create" };
-        reading(self.call(verb, SECRETS, Some(&self.names.secret)), async || {
-            self.attempt(&secret, expected.is_some(), true).await
-        })
-        .await
-        .map(drop)
+        let call = self.call(verb, SECRETS, Some(&self.names.secret));
+        let mut base = expected.cloned();
+        for _ in 0..=GRAFTS {
+            let secret = self.prepared(state, base.as_ref())?;
+            let attempt = async || self.attempt(&secret, expected.is_some(), true).await;
+            match reading(call, attempt).await {
+                Err(error) if error.kind == StoreErrorKind::Conflict => {}
+                outcome => return outcome.map(drop),
+            }
+            base = self.unchanged(base, &mut self.tries(Duration::ZERO)).await?;
+            if base.is_none() {
+                break;
+            }
+        }
+        Err(self.overtaken())
     }
 
     /// The Secret that is to be written: what others put into it is kept.
@@ -208,44 +215,82 @@ impl Store {
     }
 
     /// Creates or replaces. Either can be repeated safely: a second creation and a second replacement of
-    /// the same version conflict, and what is there then tells whether the first was ours.
-    async fn put(&self, secret: &Secret, replace: bool) -> Result<Secret, StoreError> {
+    /// the same version conflict, and what is there then tells whether the first was ours. What others
+    /// changed around an unchanged state is taken over.
+    async fn put(&self, state: &[u8], expected: Option<&Stored>) -> Result<Stored, StoreError> {
+        let replace = expected.is_some();
         let call = self.call(if replace { "update" } else { "create" }, SECRETS, Some(&self.names.secret));
-        let mut unanswered = false;
-        let mut pauses = PAUSES.into_iter();
+        let mut base = expected.cloned();
+        let mut secret = self.prepared(state, base.as_ref())?;
+        let (mut unanswered, mut grafts) = (false, GRAFTS);
+        let mut tries = self.tries(PATIENT);
         loop {
-            let error = match self.attempt(secret, replace, false).await {
-                Ok(written) => return Ok(written),
+            let error = match self.attempt(&secret, replace, false).await {
+                Ok(written) => return Ok(replaced(state, written, base)),
                 Err(error) => error,
             };
             if is_conflict(&error) {
-                if unanswered && let Some(written) = self.written(secret).await? {
-                    return Ok(written);
+                if unanswered
+                    && let Some(now) = self.present(&secret, &mut tries).await?
+                    && content(&now) == content(&secret)
+                {
+                    return Ok(replaced(state, now, base));
                 }
-                return Err(self.overtaken());
+                base = self.unchanged(base, &mut tries).await?;
+                if base.is_none() || grafts == 0 {
+                    return Err(self.overtaken());
+                }
+                grafts -= 1;
+                secret = self.prepared(state, base.as_ref())?;
+                continue;
             }
             if replace && is_not_found(&error) {
                 return Err(self.overtaken());
             }
-            match pauses.next() {
-                Some(pause) if is_transient(&error) => {
-                    unanswered = true;
-                    tokio::time::sleep(pause).await;
-                }
-                _ => return Err(call.failed(&error)),
+            if !is_transient(&error) || !tries.another().await {
+                return Err(call.failed(&error));
             }
+            unanswered = true;
         }
     }
 
-    /// The Secret as it is now, if it holds what we were about to write.
-    async fn written(&self, ours: &Secret) -> Result<Option<Secret>, StoreError> {
-        let name = self.names.secret.as_str();
-        let now =
-            reading(self.call("get", SECRETS, Some(name)), async || match self.secrets.get(name).await {
-                Err(error) if is_not_found(&error) => Ok(None),
-                outcome => outcome.map(Some),
-            });
-        Ok(now.await?.filter(|now| now.data == ours.data))
+    /// What was read as it is now, if it holds the same state still; others may have changed the rest.
+    async fn unchanged(
+        &self,
+        read: Option<Stored>,
+        tries: &mut Tries<'_>,
+    ) -> Result<Option<Stored>, StoreError> {
+        let Some(mut stored) = read else { return Ok(None) };
+        for part in std::iter::once(&mut stored.secret).chain(&mut stored.further) {
+            match self.present(part, tries).await? {
+                Some(now) if now.metadata.uid == part.metadata.uid && content(&now) == content(part) => {
+                    *part = now;
+                }
+                _ => return Ok(None),
+            }
+        }
+        Ok(Some(stored))
+    }
+
+    /// A Secret as it is now.
+    async fn present(&self, secret: &Secret, tries: &mut Tries<'_>) -> Result<Option<Secret>, StoreError> {
+        let name = secret.metadata.name.as_deref().unwrap_or_default();
+        let call = self.call("get", SECRETS, Some(name));
+        let get = async || match self.secrets.get(name).await {
+            Err(error) if is_not_found(&error) => Ok(None),
+            outcome => outcome.map(Some),
+        };
+        tries.reading(call, get).await
+    }
+
+    /// What to do about a state that is damaged.
+    fn restore(&self) -> String {
+        let name = &self.names.secret;
+        format!(
+            "Nothing was written. To restore it, delete the Secret {name} (and its parts {name}-part-1 and so \
+             on, if there are any), then push the backup with state push. Only if nothing was ever applied is \
+             deleting enough."
+        )
     }
 
     fn overtaken(&self) -> StoreError {
@@ -279,18 +324,20 @@ impl Store {
     }
 }
 
+/// What a Secret holds of a state.
+fn content(secret: &Secret) -> Option<&ByteString> {
+    secret.data.as_ref()?.get(KEY)
+}
+
+/// What is stored after a write in the place of what was read.
+fn replaced(state: &[u8], secret: Secret, read: Option<Stored>) -> Stored {
+    Stored { state: state.to_vec(), secret, further: read.map(|read| read.further).unwrap_or_default() }
+}
+
 /// Parts behind the end of the state are what a run left that was killed before it removed them.
-fn unpack_parts(packed: &[u8], ends: &[usize]) -> Result<Vec<u8>, StoreError> {
-    let Unpacked { state, taken } = unpack(packed).map_err(|error| {
-        damaged(
-            &format!("it does not unpack: {error}"),
-            "It must be gzip, whole. Restore it from a backup; nothing was written.",
-        )
-    })?;
-    if ends.contains(&taken) {
-        return Ok(state);
-    }
-    Err(damaged("something follows its end", "Restore it from a backup; nothing was written."))
+fn unpack_parts(packed: &[u8], ends: &[usize]) -> Result<Vec<u8>, String> {
+    let Unpacked { state, taken } = unpack(packed).map_err(|error| format!("it does not unpack: {error}"))?;
+    if ends.contains(&taken) { Ok(state) } else { Err("something follows its end".to_owned()) }
 }
 
 fn damaged(what: &str, detail: &str) -> StoreError {
