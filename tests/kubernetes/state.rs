@@ -295,7 +295,7 @@ async fn a_changed_part_and_a_secret_made_anew_are_conflicts() {
         let read = store.read().await.unwrap().unwrap();
         match case {
             "changed" => {
-                double.edit("secrets", NAMESPACE, &part, |secret| secret["data"]["tfstate"] = "eA==".into())
+                double.edit("secrets", NAMESPACE, &part, |secret| secret["data"]["tfstate"] = "eA==".into());
             }
             "gone" => double.remove("secrets", NAMESPACE, &part),
             _ => double.put("secrets", NAMESPACE, SECRET, terraform_secret(&packed[..300])),
