@@ -35,3 +35,38 @@ fn the_readme_names_every_command_and_every_exit_code() {
     }
     assert!(["| 0 |", "| 1 |", "| 2 |"].iter().all(|row| readme.contains(row)));
 }
+
+/// The core decides; it reads no file, no clock, no environment, and calls nobody.
+#[test]
+fn the_model_is_pure() {
+    const FORBIDDEN: [&str; 12] = [
+        "aws_sdk",
+        "aws_config",
+        "aws_smithy",
+        "tokio",
+        "kube::",
+        "std::fs",
+        "std::env::",
+        "std::net",
+        "std::process",
+        "SystemTime",
+        "Instant::",
+        "async fn",
+    ];
+    let mut directories = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src/model")];
+    let mut read = 0;
+    while let Some(directory) = directories.pop() {
+        for entry in fs::read_dir(directory).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                directories.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                let text = fs::read_to_string(&path).unwrap();
+                let found: Vec<&str> = FORBIDDEN.into_iter().filter(|word| text.contains(word)).collect();
+                assert!(found.is_empty(), "{} is not pure: {found:?}", path.display());
+                read += 1;
+            }
+        }
+    }
+    assert!(read > 15, "the model was not found");
+}
