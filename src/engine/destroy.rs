@@ -31,6 +31,10 @@ const UNPROTECT_PER_CALL: usize = 50;
 
 /// Deletes all of it. Every failure is told at the end, and what can be deleted is.
 pub async fn destroy(ctx: &Context<'_>, teardown: &Teardown) -> Result<Counts, Failure> {
+    if teardown.plan.is_empty() {
+        // Nothing was shown and nothing approved: what has come to be since is another destroy's.
+        return finish(teardown, teardown.problems.clone());
+    }
     let run = Run { ctx, teardown, performer: Performer::new(ctx, &teardown.identity, String::new()) };
     if let Err(mut failure) = run.group().await {
         // Templates and object are still in use by what could not be deleted.
@@ -56,11 +60,19 @@ pub async fn destroy(ctx: &Context<'_>, teardown: &Teardown) -> Result<Counts, F
         }
     }
     // One made by a run that ended just before this one began may not have been listed then.
-    for template in run.templates_left().await? {
-        if !keeps(&template) {
-            failures.extend(run.delete_template(&template).await?);
+    match run.templates_left().await {
+        Ok(left) => {
+            for template in left.iter().filter(|t| !keeps(t)) {
+                failures.extend(run.delete_template(template).await?);
+            }
         }
+        Err(failure) => failures.extend(failure.diagnostics),
     }
+    finish(teardown, failures)
+}
+
+/// How many resources were destroyed, or all that failed.
+fn finish(teardown: &Teardown, failures: Vec<Diagnostic>) -> Result<Counts, Failure> {
     if failures.is_empty() {
         Ok(teardown.plan.counts())
     } else {

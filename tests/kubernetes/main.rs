@@ -1,7 +1,7 @@
 //! The state Secret and the lock Lease against a Kubernetes API on loopback, alone and beside Terraform.
 
 #![cfg(feature = "kubernetes")]
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stderr)]
 
 mod double;
 mod faults;

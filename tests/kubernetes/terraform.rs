@@ -26,6 +26,7 @@ impl Root {
         let found =
             std::env::split_paths(&std::env::var_os("PATH")?).any(|path| path.join("terraform").is_file());
         if !found {
+            eprintln!("SKIPPED: no terraform on the PATH to compare with");
             return None;
         }
         let made = Self { directory: tempfile::tempdir().unwrap(), double: Double::start() };

@@ -2,7 +2,7 @@
 //! loopback and the sandbox in the place of AWS.
 
 #![cfg(feature = "kubernetes")]
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stderr)]
 
 #[path = "../kubernetes/double.rs"]
 mod double;

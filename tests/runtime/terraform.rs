@@ -17,6 +17,7 @@ impl<'a> Terraform<'a> {
     fn beside(runner: &'a Runner) -> Option<Self> {
         let path = std::env::var_os("PATH")?;
         if !std::env::split_paths(&path).any(|directory| directory.join("terraform").is_file()) {
+            eprintln!("SKIPPED: no terraform on the PATH to compare with");
             return None;
         }
         let directory = tempfile::tempdir().unwrap();

@@ -203,3 +203,31 @@ fn a_reading_that_lags_ends_no_roll_of_ours() {
     assert_eq!(refreshes.len(), 1, "{refreshes:?}");
     assert_ne!(refreshes[0].status, "Cancelled");
 }
+
+#[test]
+fn a_destroy_that_found_nothing_leaves_what_comes_after_it() {
+    let lab = Lab::new();
+    let request = patched(json!({}));
+    let nothing = lab.plan_destroy(&request.scope).unwrap();
+    assert!(nothing.plan.is_empty());
+    lab.apply(&request).unwrap();
+    lab.cloud.clear();
+    assert_eq!(lab.destroy_planned(&nothing).unwrap().destroy, 0);
+    assert!(lab.cloud.writes().is_empty(), "{:?}", lab.cloud.writes());
+    assert!(lab.world().groups.contains_key(GROUP));
+}
+
+#[test]
+fn a_listing_that_fails_at_the_end_hides_no_earlier_failure() {
+    let lab = settled(json!({}));
+    let teardown = lab.plan_destroy(&patched(json!({})).scope).unwrap();
+    lab.set_fault(|moment, call| {
+        let denied = matches!(call.write, Some(Write::DeleteObject { .. }))
+            || call.operation == "ec2:DescribeLaunchTemplates";
+        (denied && moment == Moment::Before).then(|| call.error("us-east-1", "AccessDenied", "no"))
+    });
+    let failure = lab.destroy_planned(&teardown).unwrap_err();
+    let told: Vec<&str> = failure.diagnostics.iter().map(|d| d.summary.as_str()).collect();
+    assert!(told.iter().any(|s| s.contains("DeleteObject")), "{told:?}");
+    assert!(told.iter().any(|s| s.contains("DescribeLaunchTemplates")), "{told:?}");
+}

@@ -78,11 +78,6 @@ impl Store {
     pub fn with_clock(self, clock: Rc<dyn Clock>) -> Self {
         Self { clock, ..self }
     }
-
-    /// Where the state and its lock are.
-    pub fn names(&self) -> &Names {
-        &self.names
-    }
 }
 
 impl fmt::Debug for Store {
