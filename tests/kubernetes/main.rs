@@ -3,9 +3,11 @@
 #![cfg(feature = "kubernetes")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stderr)]
 
+mod authority;
 mod double;
 mod faults;
 mod lock;
+mod mounted;
 mod reach;
 mod state;
 mod terraform;
@@ -15,6 +17,7 @@ use std::{
     cell::{Cell, RefCell},
     fmt::Write as _,
     io::{Read as _, Write as _},
+    path::Path,
     time::Duration,
 };
 
@@ -36,6 +39,9 @@ const SECRET: &str = "tfstate-default-pool";
 const LEASE: &str = "lock-tfstate-default-pool";
 const LOCK_INFO: &str = "app.terraform.io/lock-info";
 
+/// The service account where there is no pod around.
+const NO_POD: &str = "/no/such/directory";
+
 /// A state, small but whole.
 const STATE: &str = r#"{"version":4,"terraform_version":"1.11.4","serial":1,"lineage":"6f9619ff-8b86-d011-b42d-00c04fc964ff","outputs":{},"resources":[],"check_results":null}"#;
 
@@ -49,7 +55,7 @@ fn connected(double: &Double, flags: &[&str]) -> Store {
     all.extend(flags.iter().map(ToString::to_string));
     let settings = Settings::given(&[], &all, &|_| panic!("no file")).unwrap();
     let names = settings.names("default").unwrap();
-    let (store, warnings) = Store::connect(&settings, names, &|_| None).unwrap();
+    let (store, warnings) = Store::connect(&settings, names, &|_| None, Path::new(NO_POD)).unwrap();
     assert_eq!(warnings, []);
     store
 }

@@ -1,6 +1,6 @@
 //! Ways to the API, and ways that lead nowhere.
 
-use std::{fs, net::TcpListener, path::Path};
+use std::{fs, net::TcpListener};
 
 use machinepool::contract::problem::Diagnostic;
 
@@ -14,7 +14,7 @@ fn connect(flags: &[&str], environment: &[(&str, &str)]) -> Connected {
     let get = |name: &str| environment.iter().find(|(n, _)| *n == name).map(|(_, value)| (*value).to_owned());
     let settings =
         Settings::given(&[], &all, &|_| panic!("no file")).unwrap().with_environment(&get).unwrap();
-    Store::connect(&settings, settings.names("default").unwrap(), &get)
+    Store::connect(&settings, settings.names("default").unwrap(), &get, Path::new(NO_POD))
 }
 
 async fn asked(flags: &[&str], environment: &[(&str, &str)]) -> Result<(), StoreError> {

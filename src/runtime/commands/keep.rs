@@ -1,6 +1,10 @@
 //! Keeps a state in Kubernetes, under a lock.
 
-use std::{cell::RefCell, path::PathBuf, time::Duration};
+use std::{
+    cell::RefCell,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use super::ledger::Purpose;
 use crate::{
@@ -12,7 +16,7 @@ use crate::{
     runtime::{
         TERRAFORM_VERSION,
         backend::Settings,
-        kubernetes::{Holder, LockInfo, Patience, Store, Stored, who},
+        kubernetes::{Holder, LockInfo, Patience, SERVICE_ACCOUNT, Store, Stored, who},
         state::State,
     },
 };
@@ -56,7 +60,7 @@ impl Keep {
         let settings = Settings::recorded(&data_directory())?.with_environment(&environment)?;
         let names = settings.names(&workspace())?;
         let secret = format!("{}/{}", names.namespace, names.secret);
-        let (store, warnings) = Store::connect(&settings, names, &environment)?;
+        let (store, warnings) = Store::connect(&settings, names, &environment, Path::new(SERVICE_ACCOUNT))?;
         ui.tell(&warnings);
         Ok(Self { store, secret, lock: None, stored: None, warnings: RefCell::default() })
     }

@@ -40,6 +40,7 @@ pub(super) fn config(
     let Base { mut cluster, mut user } = base(settings, environment, service_account)?;
     point(&mut cluster, settings);
     identify(&mut user, settings)?;
+    trim_token(&mut user);
     let server = cluster.server.as_deref().filter(|server| !server.is_empty());
     let server = server.ok_or("neither the setting host nor the kubeconfig names an API server")?;
     let server = if server.contains("://") { server.to_owned() } else { format!("https://{server}") };
@@ -233,6 +234,15 @@ fn identify(user: &mut AuthInfo, settings: &Settings) -> Result<(), String> {
         exec.interactive_mode = Some(ExecInteractiveMode::Never);
     }
     Ok(())
+}
+
+/// A token file may end with a newline, as in Terraform; the client would send that along. Its token is then
+/// read once. Another is left to the client, which follows a rotation and tells of a file that is not there.
+fn trim_token(user: &mut AuthInfo) {
+    let text = user.token_file.as_ref().and_then(|path| std::fs::read_to_string(path).ok());
+    if let Some(text) = text.filter(|text| user.token.is_none() && text.trim() != text) {
+        user.token = Some(text.trim().to_owned().into());
+    }
 }
 
 fn program(exec: &Exec) -> ExecConfig {

@@ -33,7 +33,7 @@ use crate::{
 };
 
 /// Where Kubernetes puts a pod's service account.
-const SERVICE_ACCOUNT: &str = "/var/run/secrets/kubernetes.io/serviceaccount";
+pub const SERVICE_ACCOUNT: &str = "/var/run/secrets/kubernetes.io/serviceaccount";
 
 /// One state and its lock.
 #[derive(Clone)]
@@ -49,7 +49,8 @@ pub struct Store {
 impl Store {
     /// Prepares to talk to the API server that the settings name; nothing is sent yet. The settings are
     /// complete ([`Settings::with_environment`]), the environment is still needed for the pod around,
-    /// the home directory and proxies. Returns what is worth a warning, too. Needs a tokio runtime.
+    /// the home directory and proxies, as are the files of the pod's service account
+    /// ([`SERVICE_ACCOUNT`]). Returns what is worth a warning, too. Needs a tokio runtime.
     ///
     /// # Errors
     /// Settings that name no API server or unreadable files, and credentials that cannot be had.
@@ -57,9 +58,10 @@ impl Store {
         settings: &Settings,
         names: Names,
         environment: Environment<'_>,
+        service_account: &Path,
     ) -> Result<(Self, Vec<Diagnostic>), StoreError> {
-        let (config, warnings) = connection::config(settings, environment, Path::new(SERVICE_ACCOUNT))
-            .map_err(StoreError::settings)?;
+        let (config, warnings) =
+            connection::config(settings, environment, service_account).map_err(StoreError::settings)?;
         let address = connection::shown(&config.cluster_url.to_string());
         let client = Client::try_from(config)
             .map_err(|error| StoreError::settings(connection::client_fault(&error)))?;
