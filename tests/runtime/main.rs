@@ -7,6 +7,8 @@
 #[path = "../kubernetes/double.rs"]
 mod double;
 mod failures;
+mod image;
+mod mounts;
 mod operations;
 mod runner;
 mod takeover;

@@ -42,13 +42,7 @@ fn an_apply_records_outputs_and_resources() {
 fn nothing_new_writes_nothing() {
     let runner = Runner::new();
     runner.apply().ok();
-    // Instances come up over the sandbox's time.
-    for _ in 0..100 {
-        runner.refresh().ok();
-        if runner.state().unwrap()["outputs"]["health"]["value"]["healthy"] == true {
-            break;
-        }
-    }
+    runner.come_up();
     let (version, serial) = (runner.version(), runner.state().unwrap()["serial"].clone());
     assert!(serial.as_u64().unwrap() > 1, "members came up");
     runner.kubernetes.seen();
@@ -207,7 +201,7 @@ fn a_restore_pushes_and_lists() {
     runner.kubernetes.remove("secrets", NAMESPACE, SECRET);
     runner.render_restore();
     runner.init();
-    let file = runner.work("backup.tfstate").display().to_string();
+    let file = runner.path("backup.tfstate");
     runner.run(&["state", "list"]).fails("No state file was found");
     runner.run(&["state", "push", "-force", "-lock-timeout=300s", &file]).ok();
     assert_eq!(list(&runner).len(), 5);
@@ -217,10 +211,10 @@ fn a_restore_pushes_and_lists() {
     // Without -force, only what follows is taken.
     let mut older = restored.clone();
     older["lineage"] = json!("another");
-    std::fs::write(&file, older.to_string()).unwrap();
+    std::fs::write(runner.work("backup.tfstate"), older.to_string()).unwrap();
     runner.run(&["state", "push", &file]).fails("not replaced");
     runner.run(&["state", "push", "-force", &file]).ok();
-    std::fs::write(&file, "{}").unwrap();
+    std::fs::write(runner.work("backup.tfstate"), "{}").unwrap();
     runner.run(&["state", "push", "-force", &file]).fails("state");
     assert_eq!(runner.state().unwrap()["lineage"], "another");
 }

@@ -10,6 +10,11 @@ use std::{
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde_json::{Value, json};
 
+// A path, as this file is taken into more than one test binary.
+#[path = "pod.rs"]
+pub(crate) mod pod;
+
+use self::pod::Pod;
 use super::double::Double;
 
 pub(crate) const NAMESPACE: &str = "team-a";
@@ -19,12 +24,15 @@ pub(crate) const LEASE: &str = "lock-tfstate-default-demo-pool";
 /// The beginning of the demo pool's bootstrap data.
 pub(crate) const BOOTSTRAP: &str = "I2Nsb3VkLWNvbmZpZwp3cml0ZV9maWxlczoK";
 
+/// Where the rendered files are and every command runs.
+const ROOT: &str = "captf/work/root";
+
 const COMMON: [&str; 3] = ["-input=false", "-no-color", "-lock-timeout=300s"];
 
 /// One pool's Jobs.
 pub(crate) struct Runner {
     pub(crate) kubernetes: Double,
-    captf: tempfile::TempDir,
+    pub(crate) pod: Pod,
     /// Variables that the Job has beside the usual ones, or in their place.
     pub(crate) variables: Vec<(&'static str, String)>,
 }
@@ -38,20 +46,21 @@ pub(crate) struct Outcome {
 
 impl Runner {
     pub(crate) fn new() -> Self {
-        let captf = tempfile::tempdir().unwrap();
-        let runner = Self { kubernetes: Double::start(), captf, variables: Vec::new() };
-        fs::create_dir_all(runner.work("root")).unwrap();
-        fs::create_dir_all(runner.work("tmp")).unwrap();
-        fs::create_dir_all(runner.captf.path().join("module")).unwrap();
-        fs::write(runner.captf.path().join("module/variables.tf"), "variable \"machinepool_name\" {}\n")
-            .unwrap();
+        let kubernetes = Double::start();
+        let runner = Self { pod: Pod::new(&kubernetes), kubernetes, variables: Vec::new() };
+        runner.pod.make(ROOT);
         runner.render(|_| {});
         runner
     }
 
-    /// A path in `/captf/work`.
+    /// A path in `/captf/work` as the test sees it.
     pub(crate) fn work(&self, name: &str) -> PathBuf {
-        self.captf.path().join("work").join(name)
+        self.pod.host("captf/work").join(name)
+    }
+
+    /// The same path as the program sees it.
+    pub(crate) fn path(&self, name: &str) -> String {
+        self.pod.inside("captf/work").join(name).display().to_string()
     }
 
     /// Renders the root and the demo pool's inputs, changed by `edit`.
@@ -84,22 +93,20 @@ impl Runner {
 
     /// The program with the Job's environment and nothing else.
     pub(crate) fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_machinepool"));
+        let mut command = self.pod.program(ROOT);
         command
-            .env_clear()
             .env("AWS_ACCESS_KEY_ID", "AKIAEXAMPLE")
             .env("AWS_SECRET_ACCESS_KEY", "secret")
-            .env("HOME", self.work(""))
-            .env("TF_DATA_DIR", self.work(".terraform"))
+            .env("HOME", self.path(""))
+            .env("TF_DATA_DIR", self.path(".terraform"))
             .env("TF_IN_AUTOMATION", "1")
             .env("TF_INPUT", "0")
             .env("KUBE_NAMESPACE", "elsewhere")
-            .env("TMPDIR", self.work("tmp"))
+            .env("TMPDIR", self.pod.inside("tmp"))
             .env("CHECKPOINT_DISABLE", "1")
-            .env("TF_CLI_CONFIG_FILE", self.work("no-such-file"))
-            .env("MACHINEPOOL_SANDBOX", self.work("account.json"))
+            .env("TF_CLI_CONFIG_FILE", self.path("no-such-file"))
+            .env("MACHINEPOOL_SANDBOX", self.path("account.json"))
             .envs(self.variables.iter().map(|(name, value)| (*name, value)))
-            .current_dir(self.work("root"))
             .stdin(Stdio::null())
             .args(args);
         command
@@ -117,7 +124,6 @@ impl Runner {
     /// The same for the state with that suffix.
     pub(crate) fn init_for(&self, suffix: &str) {
         serde_json::from_str::<Value>(&self.run(&["version", "-json"]).ok()).unwrap();
-        let host = format!("-backend-config=host={}", self.kubernetes.address);
         self.run(&[
             "init",
             "-input=false",
@@ -125,7 +131,7 @@ impl Runner {
             "-lock-timeout=300s",
             &format!("-backend-config=secret_suffix={suffix}"),
             "-backend-config=namespace=team-a",
-            &host,
+            &self.pod.backend(),
             r#"-backend-config=labels={"captf.io/name"="demo-pool-0","captf.io/kind"="TerraformMachinePool"}"#,
         ])
         .ok();
@@ -158,20 +164,18 @@ impl Runner {
 
     /// A plan into `/captf/work/<file>`.
     pub(crate) fn plan(&self, file: &str, more: &[&str]) -> Outcome {
-        let out = format!("-out={}", self.work(file).display());
-        let mut rest = vec!["-detailed-exitcode", "-var-file=terraform.tfvars.json", &out];
-        rest.extend(more);
+        let out = format!("-out={}", self.path(file));
+        let rest = [&["-detailed-exitcode"][..], more, &["-var-file=terraform.tfvars.json", &out]].concat();
         self.operation("plan", &rest)
     }
 
     pub(crate) fn show(&self, file: &str) -> Value {
-        let path = self.work(file).display().to_string();
-        serde_json::from_str(&self.run(&["show", "-json", "-no-color", &path]).ok()).unwrap()
+        let shown = self.run(&["show", "-json", "-no-color", &self.path(file)]);
+        serde_json::from_str(&shown.ok()).unwrap()
     }
 
     pub(crate) fn apply_file(&self, file: &str) -> Outcome {
-        let path = self.work(file).display().to_string();
-        self.operation("apply", &[&path])
+        self.operation("apply", &[&self.path(file)])
     }
 
     /// The state in the Secret.
@@ -218,6 +222,17 @@ impl Runner {
         let holder = lease["spec"]["holderIdentity"].as_str().unwrap_or_default();
         assert_eq!(holder, "", "{lease}");
         assert!(lease["metadata"]["annotations"].get("app.terraform.io/lock-info").is_none(), "{lease}");
+    }
+
+    /// Lets the time pass in which members of a simulated account come up, and records that they did.
+    pub(crate) fn come_up(&self) {
+        let mut account = self.account();
+        let ahead = account["clock_offset_ms"].as_u64().unwrap() + 120_000;
+        account["clock_offset_ms"] = json!(ahead);
+        fs::write(self.work("account.json"), account.to_string()).unwrap();
+        self.refresh().ok();
+        let health = self.state().unwrap()["outputs"]["health"]["value"].clone();
+        assert_eq!(health["healthy"], true, "{health}");
     }
 
     /// The simulated account.

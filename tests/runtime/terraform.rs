@@ -5,7 +5,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use super::runner::{Outcome, Runner};
+use super::runner::{Outcome, Runner, pod::TOKEN};
 
 /// Runs Terraform in a directory whose state is the runner's.
 struct Terraform<'a> {
@@ -23,13 +23,9 @@ impl<'a> Terraform<'a> {
         let directory = tempfile::tempdir().unwrap();
         let root = json!({"terraform": {"backend": {"kubernetes": {}}}});
         std::fs::write(directory.path().join("main.tf.json"), root.to_string()).unwrap();
-        let kubeconfig = json!({
-            "apiVersion": "v1", "kind": "Config", "current-context": "c",
-            "clusters": [{"name": "c", "cluster": {"server": runner.kubernetes.address}}],
-            "users": [{"name": "c", "user": {"token": "t"}}],
-            "contexts": [{"name": "c", "context": {"cluster": "c", "user": "c"}}],
-        });
-        std::fs::write(directory.path().join("kubeconfig"), kubeconfig.to_string()).unwrap();
+        for (name, text) in runner.pod.kubeconfig(TOKEN) {
+            std::fs::write(directory.path().join(name), text).unwrap();
+        }
         let terraform = Self { runner, directory };
         terraform.ok(&[
             "init",
