@@ -16,7 +16,7 @@ use crate::{
         problem::{Diagnostic, Problems},
         request::Scope,
     },
-    error::{Failure, Kind},
+    error::{Failure, Kind, naming_user},
 };
 
 /// No inputs are larger; what is (a device, a wrong file) is not read to its end. In bytes.
@@ -130,7 +130,7 @@ fn read(name: &str) -> Result<Vec<u8>, Diagnostic> {
     };
     let summary = || format!("Cannot read the inputs from {}", shown(name));
     match result {
-        Err(error) => Err(Diagnostic::error(summary(), error.to_string())),
+        Err(error) => Err(Diagnostic::error(summary(), naming_user(error).to_string())),
         Ok(_) if text.len() as u64 > LARGEST => {
             Err(Diagnostic::error(summary(), format!("It is larger than {} MiB.", LARGEST >> 20)))
         }

@@ -8,12 +8,18 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use crate::error::naming_user;
+
 /// Read and write for the owner, nothing for anybody else.
 const MODE: u32 = 0o600;
 
 /// Writes `bytes` to `path` with mode 0600, whatever was there before. Whoever reads it finds the old
 /// content or the new one, also after a crash.
 pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    replace(path, bytes).map_err(naming_user)
+}
+
+fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     // A device or a directory is nothing that a file could take the place of.
     if fs::metadata(path).is_ok_and(|there| !there.is_file()) {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "there is something else than a file"));
@@ -51,7 +57,8 @@ fn beside(path: &Path) -> io::Result<PathBuf> {
 /// Reads a file of at most `largest` bytes; what is larger is an error.
 pub fn read(path: &Path, largest: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    File::open(path)?.take(largest.saturating_add(1)).read_to_end(&mut bytes)?;
+    let file = File::open(path).map_err(naming_user)?;
+    file.take(largest.saturating_add(1)).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > largest {
         let message = format!("it is larger than {} MiB", largest >> 20);
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, message));

@@ -1,6 +1,9 @@
 //! What only an image can show: `.ci/image-smoke` runs these, too.
 
-use std::{fs, os::unix::fs::MetadataExt as _};
+use std::{
+    fs,
+    os::unix::fs::{MetadataExt as _, PermissionsExt as _},
+};
 
 use super::runner::{Runner, pod::TOKEN};
 
@@ -48,4 +51,25 @@ fn nobody_at_the_address_of_aws_is_told_in_words() {
     assert!(outcome.err.contains("Connection refused"), "{}", outcome.err);
     assert!(!outcome.err.contains("panicked"), "{}", outcome.err);
     runner.assert_unlocked();
+}
+
+#[test]
+#[ignore = "needs an image: .ci/image-smoke"]
+fn what_is_not_allowed_names_the_user() {
+    let runner = Runner::new();
+    let tmp = runner.pod.host("tmp");
+    fs::remove_file(runner.work("root/main.tf.json")).unwrap();
+    fs::create_dir(tmp.join("closed")).unwrap();
+    fs::write(tmp.join("inputs"), "{}").unwrap();
+    fs::set_permissions(tmp.join("inputs"), fs::Permissions::from_mode(0o600)).unwrap();
+    for args in [
+        ["plan", "--sandbox=/tmp/closed/account.json"],
+        ["plan", "-out=/tmp/closed/plan"],
+        ["plan", "-var-file=/tmp/inputs"],
+    ] {
+        let outcome = runner.run(&args).fails("/tmp/");
+        assert!(outcome.err.contains("the program runs as user 65532"), "{}", outcome.err);
+    }
+    let outcome = runner.run(&["plan", "--sandbox=/data/account.json"]).fails("/data/account.json");
+    assert!(outcome.err.contains("there is no directory /data"), "{}", outcome.err);
 }

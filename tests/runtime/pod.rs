@@ -41,8 +41,9 @@ pub(crate) struct Pod {
     image: Option<PathBuf>,
     directory: tempfile::TempDir,
     authority: Authority,
-    /// Where the Kubernetes API answers over TLS, beside its own port without.
+    /// Where the Kubernetes API answers over TLS.
     port: u16,
+    /// Its address without.
     plain: String,
 }
 
@@ -175,7 +176,7 @@ impl Pod {
 impl Drop for Pod {
     fn drop(&mut self) {
         if self.image.is_some() {
-            // Without it, what is removed next is read-only; and the mounts end with their namespace.
+            // If it fails, the image is still read-only to the removal of the directory, which comes next.
             let _ = Command::new("umount").args(["--recursive", "--lazy"]).arg(self.root()).status();
         }
     }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Settings;
 use crate::{
-    error::{Failure, Kind},
+    error::{Failure, Kind, naming_user},
     runtime::private_file,
 };
 
@@ -76,6 +76,6 @@ fn run_init(summary: &str, path: &Path, fault: &str) -> Failure {
 }
 
 fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    fs::create_dir_all(path.parent().unwrap_or(Path::new(".")))?;
+    fs::create_dir_all(path.parent().unwrap_or(Path::new("."))).map_err(naming_user)?;
     private_file::write(path, bytes)
 }

@@ -7,7 +7,7 @@ use crate::{
     app::Ui,
     cli::InitArgs,
     contract::problem::Diagnostic,
-    error::{Failure, Kind},
+    error::{Failure, Kind, naming_user},
     runtime::root::FILE,
 };
 
@@ -36,7 +36,7 @@ pub(crate) fn init(ui: &Ui, args: &InitArgs) -> anyhow::Result<u8> {
 
 #[cfg(feature = "kubernetes")]
 fn record(block: &[(String, crate::contract::json::Json)], flags: &[String]) -> Result<(), Failure> {
-    let open = |path: &Path| fs::read(path);
+    let open = |path: &Path| fs::read(path).map_err(naming_user);
     super::keep::record(&crate::runtime::backend::Settings::given(block, flags, &open)?)
 }
 
