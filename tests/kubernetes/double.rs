@@ -43,6 +43,8 @@ pub enum Fault {
     LoseAnswer,
     /// The answer takes that long.
     Slow(Duration),
+    /// A webhook with side effects: a dry run is refused, all else is done.
+    NoDryRun,
     /// Before it is done, somebody else changes what the object says.
     Overtaken,
     /// Before it is done, somebody else writes an annotation on the object.
@@ -212,6 +214,10 @@ impl Double {
             Some(Fault::Foreign(status)) => {
                 Some((status, Value::String("<html>a proxy says no</html>".to_owned())))
             }
+            Some(Fault::NoDryRun) if dry_run => {
+                let words = "admission webhook \"audit.example.com\" does not support dry run";
+                Some(failure(400, "BadRequest", words, None))
+            }
             Some(Fault::Drop) => None,
             Some(Fault::LoseAnswer) => {
                 self.world().perform(&target, request, dry_run);
@@ -241,7 +247,7 @@ impl Double {
                 self.fail_times("get", target.resource, times, Fault::Status(503));
                 None
             }
-            None => Some(self.world().perform(&target, request, dry_run)),
+            Some(Fault::NoDryRun) | None => Some(self.world().perform(&target, request, dry_run)),
         }
     }
 }

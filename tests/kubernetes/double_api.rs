@@ -161,7 +161,12 @@ impl World {
                 let checked = self.check(target, &mut object);
                 checked.unwrap_or_else(|key| {
                     let status = if target.verb == "create" { 201 } else { 200 };
-                    if dry_run { (status, object) } else { (status, self.store(key, object)) }
+                    // An update that changes nothing is not stored, and so makes no new version.
+                    if dry_run || self.objects.get(&key) == Some(&object) {
+                        (status, object)
+                    } else {
+                        (status, self.store(key, object))
+                    }
                 })
             }
         }

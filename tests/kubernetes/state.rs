@@ -252,6 +252,35 @@ async fn a_rehearsal_asks_for_the_same_rights_and_changes_nothing() {
 }
 
 #[tokio::test]
+async fn where_a_webhook_refuses_dry_runs_a_secret_is_replaced_by_itself() {
+    let double = Double::start();
+    let store = store(&double);
+    double.fail("create", "secrets", Fault::NoDryRun);
+    store.rehearse(STATE.as_bytes(), None).await.unwrap();
+    assert_eq!(double.object("secrets", NAMESPACE, SECRET), None, "there is nothing to lose");
+    let (stored, _) = store.write(STATE.as_bytes(), None).await.unwrap();
+    let before = double.object("secrets", NAMESPACE, SECRET).unwrap();
+
+    double.fail("update", "secrets", Fault::NoDryRun);
+    double.seen();
+    store.rehearse(b"{}", Some(&stored)).await.unwrap();
+    assert_eq!(double.seen().iter().map(|seen| seen.dry_run).collect::<Vec<_>>(), [true, false]);
+    assert_eq!(double.object("secrets", NAMESPACE, SECRET).unwrap(), before);
+
+    // What the webhook says of a write that is none is the answer.
+    double.heal();
+    double.fail_times("update", "secrets", 1, Fault::NoDryRun);
+    double.fail("update", "secrets", Fault::Status(403));
+    told(&store.rehearse(b"{}", Some(&stored)).await.unwrap_err(), StoreErrorKind::Denied, &["\"update\""]);
+    double.heal();
+    double.fail("update", "secrets", Fault::NoDryRun);
+    double.edit("secrets", NAMESPACE, SECRET, |secret| secret["metadata"]["labels"]["theirs"] = json!("x"));
+    store.rehearse(b"{}", Some(&stored)).await.unwrap();
+    double.edit("secrets", NAMESPACE, SECRET, |secret| secret["data"]["tfstate"] = json!("dGhlaXJz"));
+    told(&store.rehearse(b"{}", Some(&stored)).await.unwrap_err(), StoreErrorKind::Conflict, &[]);
+}
+
+#[tokio::test]
 async fn labels_annotations_and_owners_of_others_are_no_conflict() {
     let double = Double::start();
     let packed = gzip(&noise(100));

@@ -139,10 +139,11 @@ impl Ledger {
     pub(super) async fn rehearse(&self) -> Result<(), Failure> {
         let Some(keep) = &self.keep else { return Ok(()) };
         let empty = Recorded { outputs: BTreeMap::new(), resources: ResourcesChange::Keep };
-        match self.state.clone().or_else(|| state::next(None, &empty, new_id)) {
-            Some(state) => keep.rehearse(&state).await,
-            None => Ok(()),
-        }
+        let Some(mut state) = self.state.clone().or_else(|| state::next(None, &empty, new_id)) else {
+            return Ok(());
+        };
+        state.scrub();
+        keep.rehearse(&state).await
     }
 
     /// Records the pool as an apply left it, complete or not.

@@ -84,13 +84,19 @@ fn is_within(address: &str, wanted: &str) -> bool {
     address.strip_prefix(wanted).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
 }
 
-/// Prints the state as it is stored; nothing if there is none.
+/// Prints the state as it is stored, but for the secrets that Terraform left in it; nothing if there is none.
 async fn pull(session: &Session<'_>, keep: &mut Keep) -> anyhow::Result<u8> {
-    keep.state().await?;
-    if let Some(text) = keep.raw() {
-        session.ui.result(&format!("{}\n", String::from_utf8_lossy(text).trim_end()));
+    let state = keep.state().await?;
+    if let (Some(state), Some(text)) = (state, keep.raw()) {
+        let text = without_secrets(state, text.to_vec());
+        session.ui.result(&format!("{}\n", String::from_utf8_lossy(&text).trim_end()));
     }
     Ok(0)
+}
+
+/// The text of a state: as it is, if there is no secret in it.
+fn without_secrets(mut state: State, text: Vec<u8>) -> Vec<u8> {
+    if state.scrub() { state.render() } else { text }
 }
 
 /// Puts a state in the place of the one there is, under the lock.
@@ -105,6 +111,8 @@ async fn push(
     if args.locking.lock {
         keep.lock(session.ui, args.locking.lock_timeout, Purpose::Push, interrupt).await?;
     }
+    // A backup of a state that Terraform wrote holds the bootstrap data of its day.
+    let text = without_secrets(pushed.clone(), text);
     let outcome = replace(args, keep, &text, &pushed).await;
     let released = keep.unlock().await;
     session.ui.tell(&keep.warnings());

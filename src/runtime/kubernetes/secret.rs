@@ -159,16 +159,31 @@ impl Store {
 
     /// Has the API server check the same write, and do nothing.
     ///
+    /// An admission webhook with side effects refuses dry runs, whatever is written. Then the Secret is
+    /// replaced by itself, which the webhook can judge and which changes nothing; a Secret that is not
+    /// there yet holds nothing that could be lost, and is not rehearsed.
+    ///
     /// # Errors
     /// As [`Self::write`].
     pub async fn rehearse(&self, state: &[u8], expected: Option<&Stored>) -> Result<(), StoreError> {
         let verb = if expected.is_some() { "update" } else { "create" };
         let call = self.call(verb, SECRETS, Some(&self.names.secret));
         let mut base = expected.cloned();
+        let mut dry_run = true;
         for _ in 0..=GRAFTS {
-            let secret = self.prepared(state, base.as_ref())?;
-            let attempt = async || self.attempt(&secret, expected.is_some(), true).await;
+            let secret = match &base {
+                Some(stored) if !dry_run => stored.secret.clone(),
+                _ => self.prepared(state, base.as_ref())?,
+            };
+            let attempt = async || match self.attempt(&secret, expected.is_some(), dry_run).await {
+                Err(error) if dry_run && refuses_dry_runs(&error) => Ok(false),
+                outcome => outcome.map(|_| true),
+            };
             match reading(call, attempt).await {
+                Ok(false) if expected.is_some() => {
+                    dry_run = false;
+                    continue;
+                }
                 Err(error) if error.kind == StoreErrorKind::Conflict => {}
                 outcome => return outcome.map(drop),
             }
@@ -322,6 +337,12 @@ impl Store {
         })
         .await
     }
+}
+
+/// What the API server answers to a dry run for a webhook that may have side effects:
+/// `admission webhook "..." does not support dry run`.
+fn refuses_dry_runs(error: &kube::Error) -> bool {
+    matches!(error, kube::Error::Api(status) if status.code == 400 && status.message.contains("support dry run"))
 }
 
 /// What a Secret holds of a state.

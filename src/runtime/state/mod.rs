@@ -8,6 +8,7 @@
 //! Shape of a state, as Terraform 1.11 writes it: `version` (4), `terraform_version`, `serial` (one higher
 //! with each new state), `lineage` (a UUID, kept for life), `outputs` (name -> `value`, `type`, and
 //! `sensitive` if true), `resources`, `check_results`. Members that this program does not know are kept.
+//! What is secret in a state of Terraform's is in none that this program writes: see `scrub`.
 
 mod document;
 mod error;
@@ -15,6 +16,7 @@ mod facts;
 mod live;
 mod next;
 mod resources;
+mod scrub;
 #[cfg(test)]
 mod tests;
 mod types;
@@ -120,6 +122,11 @@ impl State {
         ];
         members.extend(self.others.iter().cloned());
         document::write(&Json::Object(members))
+    }
+
+    /// Takes out the secrets that a state of Terraform's holds and one of ours must not; whether there were any.
+    pub fn scrub(&mut self) -> bool {
+        scrub::scrub(&mut self.resources)
     }
 
     /// The release that wrote it.

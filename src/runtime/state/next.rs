@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::{OutputValue, State, TERRAFORM_VERSION, document, is_sensitive, resources::ResourceNow, types};
+use super::{
+    OutputValue, State, TERRAFORM_VERSION, document, is_sensitive, resources::ResourceNow, scrub::scrub,
+    types,
+};
 use crate::contract::json::Json;
 
 /// What is to be in the state now.
@@ -17,7 +20,7 @@ pub struct Recorded {
 /// What becomes of the resources in the state.
 #[derive(Clone, Debug)]
 pub enum ResourcesChange {
-    /// They pass as they are, whoever wrote them: a refresh.
+    /// They pass as they are, whoever wrote them, without their secrets: a refresh.
     Keep,
     /// These are all.
     Now(Vec<ResourceNow>),
@@ -27,14 +30,15 @@ pub enum ResourcesChange {
 /// changed, so that there is nothing to write and the serial stays.
 ///
 /// Lineage and release of a state found are kept; a first one, or one without a lineage, gets
-/// `new_lineage`. Results of checks are dropped: nobody has checked again.
+/// `new_lineage`. Results of checks are dropped: nobody has checked again. Secrets in resources that pass
+/// are no reason to write, but are not written again.
 pub fn next(
     previous: Option<&State>,
     recorded: &Recorded,
     new_lineage: impl FnOnce() -> String,
 ) -> Option<State> {
     let outputs = outputs(previous, &recorded.outputs);
-    let resources: Vec<Json> = match (&recorded.resources, previous) {
+    let mut resources: Vec<Json> = match (&recorded.resources, previous) {
         (ResourcesChange::Now(resources), _) => resources.iter().map(ResourceNow::entry).cloned().collect(),
         (ResourcesChange::Keep, Some(previous)) => previous.resources.clone(),
         (ResourcesChange::Keep, None) => Vec::new(),
@@ -44,6 +48,7 @@ pub fn next(
     {
         return None;
     }
+    scrub(&mut resources);
     let lineage = previous.map(|p| p.lineage.clone()).filter(|lineage| !lineage.is_empty());
     let release = previous.map(|p| p.terraform_version.clone()).filter(|release| is_release(release));
     let mut others: Vec<(String, Json)> = previous.map(|p| p.others.clone()).unwrap_or_default();
