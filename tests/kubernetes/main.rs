@@ -1,7 +1,7 @@
 //! The state Secret and the lock Lease against a Kubernetes API on loopback, alone and beside Terraform.
 
 #![cfg(feature = "kubernetes")]
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stderr)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod double;
 mod faults;
@@ -9,6 +9,7 @@ mod lock;
 mod reach;
 mod state;
 mod terraform;
+mod terraform_found;
 mod tls;
 
 use std::{

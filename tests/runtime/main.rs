@@ -2,7 +2,7 @@
 //! loopback and the sandbox in the place of AWS.
 
 #![cfg(feature = "kubernetes")]
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stderr)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 #[path = "../kubernetes/double.rs"]
 mod double;
@@ -11,3 +11,5 @@ mod operations;
 mod runner;
 mod takeover;
 mod terraform;
+#[path = "../kubernetes/terraform_found.rs"]
+mod terraform_found;
