@@ -4,6 +4,7 @@
 //! - `commands`: the commands in a working directory that has a root module.
 //! - [`root`]: the generated `main.tf.json`, and what follows from it.
 //! - [`argument`]: the values and variables that it passes to the role.
+//! - [`module`]: whether the module that it calls describes this role.
 //! - [`backend`]: where the state and its lock are, and how to get there.
 //! - `kubernetes`: the state in a Secret, the lock in a Lease.
 //! - [`state`]: Terraform's state, version 4, as values.
@@ -20,6 +21,7 @@ pub mod backend;
 pub(crate) mod commands;
 #[cfg(feature = "kubernetes")]
 pub mod kubernetes;
+pub mod module;
 pub mod plan_json;
 pub mod planfile;
 pub mod private_file;

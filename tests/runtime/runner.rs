@@ -43,8 +43,10 @@ impl Runner {
         fs::create_dir_all(runner.work("root")).unwrap();
         fs::create_dir_all(runner.work("tmp")).unwrap();
         fs::create_dir_all(runner.captf.path().join("module")).unwrap();
-        fs::write(runner.captf.path().join("module/variables.tf"), "variable \"machinepool_name\" {}\n")
-            .unwrap();
+        for file in ["main.tf", "outputs.tf", "variables.tf"] {
+            let module = concat!(env!("CARGO_MANIFEST_DIR"), "/contract/module/");
+            fs::copy(format!("{module}{file}"), runner.captf.path().join("module").join(file)).unwrap();
+        }
         runner.render(|_| {});
         runner
     }

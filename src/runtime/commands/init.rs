@@ -1,6 +1,6 @@
 //! `init`: checks a working directory and records where its state is kept.
 
-use std::{fs, path::Path};
+use std::{collections::BTreeSet, fs};
 
 use super::setting::Setting;
 use crate::{
@@ -8,7 +8,7 @@ use crate::{
     cli::InitArgs,
     contract::problem::Diagnostic,
     error::{Failure, Kind},
-    runtime::root::FILE,
+    runtime::{module, root::FILE},
 };
 
 /// Checks the module directory and records the backend's settings. Touches nothing else.
@@ -36,7 +36,7 @@ pub(crate) fn init(ui: &Ui, args: &InitArgs) -> anyhow::Result<u8> {
 
 #[cfg(feature = "kubernetes")]
 fn record(block: &[(String, crate::contract::json::Json)], flags: &[String]) -> Result<(), Failure> {
-    let open = |path: &Path| fs::read(path);
+    let open = |path: &std::path::Path| fs::read(path);
     super::keep::record(&crate::runtime::backend::Settings::given(block, flags, &open)?)
 }
 
@@ -44,9 +44,6 @@ fn record(block: &[(String, crate::contract::json::Json)], flags: &[String]) -> 
 fn record(_: &[(String, crate::contract::json::Json)], _: &[String]) -> Result<(), Failure> {
     Err(super::keep::missing())
 }
-
-/// What every description of this role declares, and others do not.
-const OURS: &str = "\"machinepool_name\"";
 
 /// Refuses a root that calls another module than this role. One that is no directory cannot be checked.
 fn check_module(source: &str) -> Result<(), Failure> {
@@ -59,20 +56,13 @@ fn check_module(source: &str) -> Result<(), Failure> {
     let entries = fs::read_dir(source).map_err(|error| {
         refused(format!("{FILE} calls the module in {source}, which cannot be read: {error}."))
     })?;
-    let is_module = |path: &Path| {
-        let ends_in = |path: &Path, extension: &str| path.extension().is_some_and(|found| found == extension);
-        ends_in(path, "tf") || (ends_in(path, "json") && ends_in(&path.with_extension(""), "tf"))
-    };
-    let declares = entries
-        .filter_map(Result::ok)
-        .map(|entry| entry.path())
-        .filter(|path| is_module(path))
-        .any(|path| fs::read_to_string(path).is_ok_and(|text| text.contains(OURS)));
-    if declares {
-        return Ok(());
+    let texts = entries.filter_map(Result::ok).map(|entry| entry.path());
+    let declared: BTreeSet<String> = texts
+        .filter_map(|path| Some((path.file_name()?.to_str()?.to_owned(), fs::read(&path).ok()?)))
+        .flat_map(|(name, text)| module::variables(&name, &text))
+        .collect();
+    match module::stranger(&declared) {
+        Some(why) => Err(refused(format!("{FILE} calls the module in {source}, but {why}"))),
+        None => Ok(()),
     }
-    Err(refused(format!(
-        "{FILE} calls the module in {source}, but no .tf file there declares machinepool_name. This program is the \
-         machinepool role and no other."
-    )))
 }
