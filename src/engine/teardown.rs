@@ -41,6 +41,13 @@ pub struct Teardown {
     pub(super) problems: Vec<Diagnostic>,
 }
 
+impl Teardown {
+    /// The ARN of the group, if there is one.
+    pub fn group_arn(&self) -> Option<&str> {
+        self.group.as_ref().map(|group| group.arn.as_str())
+    }
+}
+
 /// Finds what the pool owns. Resources of strangers are refused; nothing else about the inputs matters.
 pub async fn plan_destroy(cloud: &dyn Cloud, scope: &Scope) -> Result<Teardown, Failure> {
     let names = Names::of(scope);

@@ -12,6 +12,7 @@
 //! - [`plan_json`]: a plan as `show -json` prints it.
 //! - [`ui_json`]: the lines of `-json`.
 //! - [`secrets`]: values that must not be shown, taken out of texts and plans.
+//! - [`sources`]: which inputs the fields of a plan are made from.
 //! - [`address`]: the parts of a resource's address.
 //! - [`private_file`]: files that only their owner reads.
 
@@ -27,6 +28,7 @@ pub mod planfile;
 pub mod private_file;
 pub mod root;
 pub mod secrets;
+pub mod sources;
 pub mod state;
 pub mod ui_json;
 

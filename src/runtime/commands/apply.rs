@@ -1,8 +1,9 @@
 //! `apply`: makes the pool what the inputs or a saved plan ask for, and records what is true then.
 
-use std::{path::Path, time::Duration};
+use std::{collections::BTreeMap, path::Path, time::Duration};
 
 use futures_util::join;
+use serde_json::Value;
 
 use super::{
     destroy,
@@ -20,7 +21,7 @@ use crate::{
         session::{Run, Session},
     },
     cli::ApplyArgs,
-    contract::{problem::Diagnostic, request::Request},
+    contract::{outputs::Outputs, problem::Diagnostic, request::Request},
     engine::{
         self, Applied, Planned,
         context::{Context, Interrupt},
@@ -100,7 +101,7 @@ fn saved(path: &Path, args: &ApplyArgs) -> anyhow::Result<SavedPlan> {
     Ok(SavedPlan::read(path).map_err(|problem| Failure { kind: Kind::Local, diagnostics: vec![problem] })?)
 }
 
-/// Refuses a saved plan that was made for another state or another region than those that are here.
+/// Refuses a saved plan that was made for another state or another place in AWS than those that are here.
 pub(super) fn belongs_here(saved: Option<&SavedPlan>, here: &Origin) -> Result<(), Failure> {
     match saved.and_then(|saved| saved.origin.is_not(here)) {
         Some(problem) => Err(Failure { kind: Kind::Refused, diagnostics: vec![problem] }),
@@ -115,6 +116,11 @@ pub(super) fn still_holds(saved: Option<&SavedPlan>, fresh: &Plan) -> Result<(),
         Some(problem) => Err(Failure { kind: Kind::Refused, diagnostics: vec![problem] }),
         None => Ok(()),
     }
+}
+
+/// The ARN of the group that is there.
+pub(super) fn group_arn(planned: &Planned) -> Option<&str> {
+    planned.observed.group.as_ref().map(|group| group.arn.as_str())
 }
 
 struct Task<'a> {
@@ -135,9 +141,12 @@ impl Task<'_> {
     ) -> anyhow::Result<u8> {
         let request = self.request;
         let run = session.open(Place::Request(request), interrupt).await?;
-        belongs_here(self.saved, &ledger.origin(self.setting, run.account.region()))?;
+        let here = ledger.origin(self.setting, &run.account);
+        belongs_here(self.saved, &here)?;
         let mut planned = run.plan(request, &ledger.known()).await?;
+        belongs_here(self.saved, &here.with_group(group_arn(&planned)))?;
         still_holds(self.saved, &planned.plan)?;
+        self.outputs_are_left(&run, &planned, ledger).await?;
         self.approve(&run, &planned, ledger).await?;
         if self.approval == Approval::Asked && !planned.plan.is_empty() {
             planned = self.as_approved(&run, &planned.plan, ledger).await?;
@@ -171,6 +180,43 @@ impl Task<'_> {
         Ok(0)
     }
 
+    /// Refuses a saved plan that only records outputs anew, once they are recorded.
+    async fn outputs_are_left(
+        &self,
+        run: &Run<'_>,
+        planned: &Planned,
+        ledger: &Ledger,
+    ) -> anyhow::Result<()> {
+        let Some(saved) = self.saved.filter(|saved| !saved.outputs.is_empty()) else { return Ok(()) };
+        let live = plan::live(run, self.setting, &self.request.scope, planned).await?;
+        let recorded = ledger.outputs();
+        let changes = plan::changed_outputs(self.setting, &self.shown(planned, &recorded, live.as_ref()));
+        let left = changes.into_iter().map(|change| change.name).collect();
+        match planfile::stale_outputs(&saved.outputs, &left) {
+            Some(problem) => Err(Failure { kind: Kind::Refused, diagnostics: vec![problem] }.into()),
+            None => Ok(()),
+        }
+    }
+
+    fn shown<'a>(
+        &'a self,
+        planned: &'a Planned,
+        recorded: &'a BTreeMap<String, Value>,
+        live: Option<&'a Outputs>,
+    ) -> Shown<'a> {
+        Shown {
+            plan: &planned.plan,
+            purpose: Purpose::Apply,
+            root: &self.setting.root,
+            inputs: &self.given.inputs,
+            secrets: &self.given.secrets,
+            recorded,
+            live,
+            passing: &[],
+            sized: !self.request.autoscaling.is_on(),
+        }
+    }
+
     /// Shows the plan, and asks if there is something to approve.
     async fn approve(&self, run: &Run<'_>, planned: &Planned, ledger: &Ledger) -> anyhow::Result<()> {
         let pool = load::pool(&self.request.scope);
@@ -180,18 +226,9 @@ impl Task<'_> {
             Some(_) => plan::live(run, self.setting, &self.request.scope, planned).await?,
             None => None,
         };
-        let shown = Shown {
-            plan: &planned.plan,
-            purpose: Purpose::Apply,
-            root: &self.setting.root,
-            inputs: &self.given.inputs,
-            secrets: &self.given.secrets,
-            recorded: &recorded,
-            live: live.as_ref(),
-            passing: &[],
-        };
+        let shown = self.shown(planned, &recorded, live.as_ref());
         let outputs = if live.is_some() { plan::changed_outputs(self.setting, &shown) } else { Vec::new() };
-        tell::proposal(run.ui, &planned.plan, &subject, &outputs);
+        tell::proposal(run.ui, &self.given.secrets.conceal(&planned.plan), &subject, &outputs);
         if !planned.plan.is_empty() {
             self.approval.obtain(run.ui, &run.interrupt, Purpose::Apply).await?;
         }

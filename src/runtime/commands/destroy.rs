@@ -67,8 +67,10 @@ async fn run(
     interrupt: &Interrupt,
 ) -> anyhow::Result<u8> {
     let run = session.open(Place::Scope(scope), interrupt).await?;
-    belongs_here(saved, &ledger.origin(setting, run.account.region()))?;
+    let here = ledger.origin(setting, &run.account);
+    belongs_here(saved, &here)?;
     let teardown = run.reading(engine::plan_destroy(run.account.cloud(), scope)).await?;
+    belongs_here(saved, &here.with_group(teardown.group_arn()))?;
     still_holds(saved, &teardown.plan)?;
     let pool = load::pool(scope);
     let subject = Subject { pool: &pool, region: run.account.region(), purpose: Purpose::Destroy };

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::{keep::Keep, setting::Setting};
 use crate::{
-    app::{Ui, session::Session},
+    app::{Ui, account::Account, session::Session},
     cli::LockArgs,
     contract::{outputs::Outputs, request::Scope},
     engine::context::Interrupt,
@@ -111,10 +111,17 @@ impl Ledger {
         self.keep.is_some()
     }
 
-    /// Where plans are made and applied.
-    pub(super) fn origin(&self, setting: &Setting, region: &str) -> Origin {
-        let secret = self.keep.as_ref().map(|keep| keep.secret().to_owned());
-        Origin { has_root: setting.has_root, secret, region: region.to_owned() }
+    /// Where plans are made and applied, as far as it is known before AWS is looked at.
+    pub(super) fn origin(&self, setting: &Setting, account: &Account<'_>) -> Origin {
+        let lineage = self.state.as_ref().map(State::lineage).filter(|lineage| !lineage.is_empty());
+        Origin {
+            has_root: setting.has_root,
+            secret: self.keep.as_ref().map(|keep| keep.secret().to_owned()),
+            lineage: lineage.map(str::to_owned),
+            sandbox: account.is_sandbox(),
+            region: account.region().to_owned(),
+            account: None,
+        }
     }
 
     /// What the state says of a pool that Terraform made.
