@@ -7,8 +7,10 @@
 #[path = "../kubernetes/double.rs"]
 mod double;
 mod failures;
+mod module_made;
 mod operations;
 mod runner;
+mod secrecy;
 mod takeover;
 mod terraform;
 #[path = "../kubernetes/terraform_found.rs"]
