@@ -105,18 +105,18 @@ fn a_living_pool_is_taken_over_as_it_is_and_rolls_once_when_told() {
     assert_eq!(runner.version(), version, "nothing new is no reason to write");
     assert_eq!(written(&runner), before);
 
-    // A plan shows changes in place and a record to make, and the apply that follows is that.
+    // A plan shows changes in place and the two records to make, and the apply that follows is that.
     let planned = runner.plan("first.tfplan", &[]);
     assert_eq!(planned.code, 2, "{}{}", planned.out, planned.err);
     for change in runner.show("first.tfplan")["resource_changes"].as_array().unwrap() {
-        let record = change["name"] == "inherited_zones";
+        let record = change["type"] == "terraform_data";
         let actions = if record { json!(["create"]) } else { json!(["update"]) };
         assert_eq!(change["change"]["actions"], actions, "{change}");
     }
     let members = refreshed["outputs"]["provider_id_list"]["value"].clone();
     let done = runner.apply().ok();
     assert!(
-        done.starts_with("Apply complete! Resources: 1 added, ") && done.contains(" 0 destroyed."),
+        done.starts_with("Apply complete! Resources: 2 added, ") && done.contains(" 0 destroyed."),
         "{done}"
     );
     let applied = runner.state().unwrap();
