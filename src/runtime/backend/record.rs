@@ -77,5 +77,6 @@ fn run_init(summary: &str, path: &Path, fault: &str) -> Failure {
 
 fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     fs::create_dir_all(path.parent().unwrap_or(Path::new(".")))?;
-    private_file::write(path, bytes)
+    // `init` comes before every operation, so also after a crash.
+    private_file::write_passing(path, bytes)
 }
