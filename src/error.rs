@@ -21,6 +21,8 @@ pub enum Kind {
     Interrupted,
     /// The machine the program runs on: files, terminal.
     Local,
+    /// This program is wrong.
+    Defect,
 }
 
 /// A failed command. Every one ends with exit code 1: 2 means "changes" for `plan -detailed-exitcode`.

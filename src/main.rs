@@ -5,11 +5,12 @@ use std::process::ExitCode;
 use machinepool::{
     app::{self, Taste, Ui},
     cli::{self, Form, Parsed},
-    error,
+    defect, error,
     view::Validation,
 };
 
 fn main() -> ExitCode {
+    defect::hush_panics();
     let form = cli::form(std::env::args_os());
     let parsed = cli::parse(std::env::args_os());
     let lines = form == Form::Lines && !matches!(parsed, Ok(Parsed::Show(_)));
@@ -21,7 +22,7 @@ fn main() -> ExitCode {
     };
     let ui = Ui::of_process(taste);
     let outcome = parsed.map_err(anyhow::Error::from).and_then(|parsed| match parsed {
-        Parsed::Run(cli) => app::run(&ui, &cli),
+        Parsed::Run(cli) => defect::caught(|| app::run(&ui, &cli)),
         Parsed::Show(text) => {
             ui.result(&text);
             Ok(0)
