@@ -19,16 +19,18 @@ use crate::{
     runtime::commands,
 };
 use session::Session;
+use signals::Signals;
 
 pub use ui::{Taste, Ui};
 
 /// Runs a command; the exit code of a command that did not fail.
 pub fn run(ui: &Ui, cli: &Cli) -> anyhow::Result<u8> {
+    let signals = Signals::of_process().context("Cannot listen for signals")?;
     if let Some(directory) = &cli.global.chdir {
         std::env::set_current_dir(directory)
             .with_context(|| format!("Cannot work in the directory {}", directory.display()))?;
     }
-    let session = Session { ui, sandbox: cli.global.sandbox(), log: cli.global.log };
+    let session = Session { ui, sandbox: cli.global.sandbox(), log: cli.global.log, signals };
     match &cli.command {
         Command::Validate(args) => commands::validate(ui, args),
         Command::Schema(args) => offline::schema(ui, args),

@@ -9,6 +9,7 @@ use super::{
     context::{Context, Event},
     describe, observe,
     perform::{self, Performer},
+    stoppable::Stoppable,
     wait,
 };
 use crate::{
@@ -43,6 +44,8 @@ pub struct Applied {
 
 /// Carries out a plan, then reads the outputs (anew only if the group was touched).
 pub async fn apply(ctx: &Context<'_>, request: &Request, planned: &Planned) -> Result<Applied, Failure> {
+    let cloud = Stoppable::of(ctx);
+    let ctx = &Context { cloud: &cloud, ..*ctx };
     let refresh = walk(ctx, planned).await?;
     let mut group = planned.observed.group.clone();
     let outputs = if touches_group(&planned.plan) {
@@ -192,6 +195,8 @@ fn list<'a>(steps: impl Iterator<Item = &'a Step>) -> String {
 /// Waits until the roll is over: the refresh that an apply started, else the one that is under way for
 /// the group's template. A failed or stopped one is an error, with AWS's words about launches.
 pub async fn await_roll(ctx: &Context<'_>, scope: &Scope, started: Option<&str>) -> Result<(), Failure> {
+    let cloud = Stoppable::of(ctx);
+    let ctx = &Context { cloud: &cloud, ..*ctx };
     let group = Names::of(scope).group;
     let outcome = match last_refresh(ctx, &group, started).await {
         Ok(Some(refresh)) if refresh.status != "Successful" => Err(unsuccessful(refresh)),

@@ -8,16 +8,21 @@ use crate::{
 
 impl From<CloudError> for Failure {
     fn from(error: CloudError) -> Self {
-        Self { kind: Kind::Aws, diagnostics: vec![diagnostic(&error)] }
+        Self { kind: kind(&error), diagnostics: vec![diagnostic(&error)] }
     }
+}
+
+fn kind(error: &CloudError) -> Kind {
+    if error.kind == ErrorKind::Interrupted { Kind::Interrupted } else { Kind::Aws }
 }
 
 /// One failure for several failed calls. What stopped all of them alike is told once.
 pub(super) fn together(mut errors: Vec<CloudError>) -> Failure {
-    if let Some(common) =
-        errors.iter().position(|e| matches!(e.kind, ErrorKind::Credentials | ErrorKind::Network))
-    {
-        errors = vec![errors.swap_remove(common)];
+    let is_common = |e: &CloudError| {
+        matches!(e.kind, ErrorKind::Interrupted | ErrorKind::Credentials | ErrorKind::Network)
+    };
+    if let Some(common) = errors.iter().position(is_common) {
+        return errors.swap_remove(common).into();
     }
     let mut diagnostics: Vec<Diagnostic> = errors.iter().map(diagnostic).collect();
     diagnostics.dedup();
@@ -26,6 +31,12 @@ pub(super) fn together(mut errors: Vec<CloudError>) -> Failure {
 
 /// What was tried, what came back, what to do.
 pub(super) fn diagnostic(error: &CloudError) -> Diagnostic {
+    if error.kind == ErrorKind::Interrupted {
+        return Diagnostic::error(
+            "Interrupted",
+            format!("{} Run the command again to go on.", error.message),
+        );
+    }
     let CloudError { operation, resource, region, kind, code, message, request_id } = error;
     let answer =
         if code.is_empty() { "had no answer".to_owned() } else { format!("was answered with {code}") };

@@ -139,7 +139,7 @@ impl<'a> Performer<'a> {
         data: &TemplateData,
         tags: &Tags,
     ) -> Result<(), Failure> {
-        let error = match wait::finish(self.ctx, self.ctx.cloud.perform(write)).await? {
+        let error = match self.ctx.cloud.perform(write).await {
             Ok(Answer::Template { id }) => {
                 self.made.borrow_mut().insert(name.to_owned(), id);
                 return Ok(());
@@ -270,7 +270,7 @@ impl<'a> Performer<'a> {
         let begin = self.ctx.clock.now();
         let mut pause = Duration::from_secs(2);
         loop {
-            let error = match wait::finish(self.ctx, self.ctx.cloud.perform(write)).await? {
+            let error = match self.ctx.cloud.perform(write).await {
                 Ok(answer) => return Ok(Ok(answer)),
                 Err(error) => error,
             };

@@ -41,6 +41,24 @@ pub struct Teardown {
     pub(super) problems: Vec<Diagnostic>,
 }
 
+impl Teardown {
+    /// What is left of a pool as far as could be seen; what could not be looked for counts as left, and the
+    /// records of a pool that AWS does not hold yet are left as long as what they tell of.
+    pub fn left(&self) -> BTreeSet<Address> {
+        let mut left: BTreeSet<Address> = self.plan.changes.iter().map(|change| change.address).collect();
+        if !self.problems.is_empty() {
+            left.insert(Address::Object);
+        }
+        if left.contains(&Address::Template) {
+            left.insert(Address::VersionRoll);
+        }
+        if left.contains(&Address::Template) || left.contains(&Address::Group) {
+            left.insert(Address::InheritedZones);
+        }
+        left
+    }
+}
+
 /// Finds what the pool owns. Resources of strangers are refused; nothing else about the inputs matters.
 pub async fn plan_destroy(cloud: &dyn Cloud, scope: &Scope) -> Result<Teardown, Failure> {
     let names = Names::of(scope);

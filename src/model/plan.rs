@@ -25,6 +25,10 @@ pub enum Address {
 }
 
 impl Address {
+    /// All there are.
+    pub const ALL: [Self; 6] =
+        [Self::Object, Self::Template, Self::Group, Self::Policy, Self::VersionRoll, Self::InheritedZones];
+
     /// As Terraform writes it.
     pub fn as_str(self) -> &'static str {
         match self {

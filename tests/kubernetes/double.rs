@@ -37,12 +37,18 @@ pub enum Fault {
     Status(u16),
     /// This status and a body that no API server sends, nothing is done.
     Foreign(u16),
+    /// It is done, and the answer is what no API server sends.
+    Garbled,
     /// The connection ends before anything is done.
     Drop,
     /// It is done, but the connection ends without an answer.
     LoseAnswer,
     /// The answer takes that long.
     Slow(Duration),
+    /// The connection ends without an answer, and it is done later: see [`Double::land`].
+    Late,
+    /// The same, and the connection stays open without an answer.
+    Silent,
     /// Before it is done, somebody else changes what the object says.
     Overtaken,
     /// Before it is done, somebody else writes an annotation on the object.
@@ -113,6 +119,16 @@ impl Double {
     /// Takes all faults back.
     pub fn heal(&self) {
         self.world().planted.clear();
+    }
+
+    /// What was on its way all the time comes now. How many there were.
+    pub fn land(&self) -> usize {
+        let mut world = self.world();
+        let late = std::mem::take(&mut world.late);
+        for (target, request) in &late {
+            world.perform(target, request, false);
+        }
+        late.len()
     }
 
     /// The requests so far, forgotten afterwards.
@@ -212,6 +228,10 @@ impl Double {
             Some(Fault::Foreign(status)) => {
                 Some((status, Value::String("<html>a proxy says no</html>".to_owned())))
             }
+            Some(Fault::Garbled) => {
+                self.world().perform(&target, request, dry_run);
+                Some((200, Value::String("<html>a proxy says yes</html>".to_owned())))
+            }
             Some(Fault::Drop) => None,
             Some(Fault::LoseAnswer) => {
                 self.world().perform(&target, request, dry_run);
@@ -220,6 +240,15 @@ impl Double {
             Some(Fault::Slow(pause)) => {
                 thread::sleep(pause);
                 Some(self.world().perform(&target, request, dry_run))
+            }
+            Some(Fault::Late) => {
+                self.world().late.push((target, request.clone()));
+                None
+            }
+            Some(Fault::Silent) => {
+                self.world().late.push((target, request.clone()));
+                thread::sleep(Duration::from_mins(2));
+                None
             }
             Some(Fault::Overtaken) => {
                 let mut world = self.world();

@@ -23,6 +23,8 @@ pub struct World {
     pub objects: BTreeMap<(String, String, String), Value>,
     pub version: u64,
     pub planted: Vec<Planted>,
+    /// Requests that come later than their answer was given up.
+    pub late: Vec<(Target, Request)>,
     pub seen: Vec<Seen>,
     pub token: Option<String>,
 }

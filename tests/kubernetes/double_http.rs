@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeMap, io::BufRead};
 
+#[derive(Clone)]
 pub struct Request {
     pub method: String,
     pub path: String,

@@ -132,7 +132,7 @@ async fn an_api_that_stays_away_is_given_up_after_a_minute() {
     let (stored, _) = store.write(STATE.as_bytes(), None).await.unwrap();
     let info = LockInfo::new("OperationTypeApply", "captf@pod-1", "1.11.4");
     store.try_lock(&info).await.unwrap();
-    for (verb, resource) in [("update", "secrets"), ("get", "leases")] {
+    for (verb, resource) in [("update", "secrets"), ("get", "leases"), ("update", "leases")] {
         double.fail(verb, resource, Fault::Drop);
     }
     let clock = away(&double, i64::MAX);

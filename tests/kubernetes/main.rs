@@ -20,6 +20,7 @@ use std::{
 
 use async_trait::async_trait;
 use base64::{Engine as _, engine::general_purpose::STANDARD};
+use futures_util::FutureExt as _;
 use machinepool::{
     clock::{Clock, Timestamp},
     runtime::{
@@ -49,7 +50,7 @@ fn connected(double: &Double, flags: &[&str]) -> Store {
     all.extend(flags.iter().map(ToString::to_string));
     let settings = Settings::given(&[], &all, &|_| panic!("no file")).unwrap();
     let names = settings.names("default").unwrap();
-    let (store, warnings) = Store::connect(&settings, names, &|_| None).unwrap();
+    let (store, warnings) = Store::connect(&settings, names, &|_| None).now_or_never().unwrap().unwrap();
     assert_eq!(warnings, []);
     store
 }

@@ -8,17 +8,17 @@ use super::*;
 
 type Connected = Result<(Store, Vec<Diagnostic>), StoreError>;
 
-fn connect(flags: &[&str], environment: &[(&str, &str)]) -> Connected {
+async fn connect(flags: &[&str], environment: &[(&str, &str)]) -> Connected {
     let mut all = vec!["secret_suffix=pool".to_owned(), format!("namespace={NAMESPACE}")];
     all.extend(flags.iter().map(ToString::to_string));
     let get = |name: &str| environment.iter().find(|(n, _)| *n == name).map(|(_, value)| (*value).to_owned());
     let settings =
         Settings::given(&[], &all, &|_| panic!("no file")).unwrap().with_environment(&get).unwrap();
-    Store::connect(&settings, settings.names("default").unwrap(), &get)
+    Store::connect(&settings, settings.names("default").unwrap(), &get).await
 }
 
 async fn asked(flags: &[&str], environment: &[(&str, &str)]) -> Result<(), StoreError> {
-    connect(flags, environment)?.0.read().await.map(drop)
+    connect(flags, environment).await?.0.read().await.map(drop)
 }
 
 #[tokio::test]
@@ -171,10 +171,11 @@ async fn nobody_there_and_no_tls_there_are_told_apart() {
 
 #[tokio::test]
 async fn insecure_is_worth_a_warning_and_only_with_tls() {
-    let warnings = |flags: &[&str]| connect(flags, &[]).unwrap().1;
-    assert_eq!(warnings(&["host=https://api.example"]), []);
-    assert_eq!(warnings(&["host=http://api.example", "insecure=true"]), []);
-    assert!(warnings(&["host=https://api.example", "insecure=true"])[0].summary.contains("not checked"));
+    let warnings = async |flags: &[&str]| connect(flags, &[]).await.unwrap().1;
+    assert_eq!(warnings(&["host=https://api.example"]).await, []);
+    assert_eq!(warnings(&["host=http://api.example", "insecure=true"]).await, []);
+    let told = warnings(&["host=https://api.example", "insecure=true"]).await;
+    assert!(told[0].summary.contains("not checked"));
 }
 
 #[tokio::test]
@@ -207,7 +208,7 @@ async fn a_password_in_the_address_is_not_shown() {
         let error = asked(&[&format!("host={host}")], &[]).await.unwrap_err();
         assert!(!format!("{error:?}").contains("s3cr3t"), "{error:?}");
     }
-    let (store, _) = connect(&["host=https://me:s3cr3t@api.example"], &[]).unwrap();
+    let (store, _) = connect(&["host=https://me:s3cr3t@api.example"], &[]).await.unwrap();
     assert!(format!("{store:?}").contains("https://api.example"), "{store:?}");
     assert!(!format!("{store:?}").contains("s3cr3t"), "{store:?}");
 }

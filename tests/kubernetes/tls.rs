@@ -65,7 +65,7 @@ async fn asked(address: &str, settings: &[(&str, &str)]) -> Result<(), StoreErro
     block.extend(settings.iter().map(|(name, value)| ((*name).to_owned(), text(value))));
     let settings = Settings::given(&block, &[], &|_| panic!("no file")).unwrap();
     let names = settings.names("default").unwrap();
-    Store::connect(&settings, names, &|_| None)?.0.read().await.map(drop)
+    Store::connect(&settings, names, &|_| None).await?.0.read().await.map(drop)
 }
 
 #[tokio::test]

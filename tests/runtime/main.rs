@@ -9,5 +9,6 @@ mod double;
 mod failures;
 mod operations;
 mod runner;
+mod signals;
 mod takeover;
 mod terraform;

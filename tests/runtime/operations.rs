@@ -55,7 +55,7 @@ fn nothing_new_writes_nothing() {
     let done = runner.refresh().ok();
     assert!(done.starts_with("Apply complete! Resources: 0 added, 0 changed, 0 destroyed.\n"), "{done}");
     let calls = runner.kubernetes.calls();
-    assert!(calls.iter().all(|call| call.ends_with(" leases") || call == "list secrets"), "{calls:?}");
+    assert_eq!(calls, ["get leases", "update leases", "list secrets", "update leases"]);
     let unchanged = runner.apply().ok();
     assert!(unchanged.starts_with("Apply complete! Resources: 0 added, 0 changed, 0 destroyed.\n"));
     // A rotation changes no output, and so no serial.

@@ -5,6 +5,8 @@ use std::{
     io::Read as _,
     path::PathBuf,
     process::{Command, Output, Stdio},
+    thread,
+    time::{Duration, Instant},
 };
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
@@ -27,6 +29,13 @@ pub(crate) struct Runner {
     captf: tempfile::TempDir,
     /// Variables that the Job has beside the usual ones, or in their place.
     pub(crate) variables: Vec<(&'static str, String)>,
+}
+
+/// How a command that got signals ended.
+pub(crate) struct Stopped {
+    pub(crate) outcome: Outcome,
+    /// How long after the last signal.
+    pub(crate) took: Duration,
 }
 
 /// What a command left behind.
@@ -107,6 +116,27 @@ impl Runner {
 
     pub(crate) fn run(&self, args: &[&str]) -> Outcome {
         Outcome::of(&self.command(args).output().unwrap())
+    }
+
+    /// Begins a command, sends so many SIGTERMs once `when` is true, a moment apart, and waits for its end.
+    #[track_caller]
+    pub(crate) fn stopped(&self, args: &[&str], signals: usize, when: impl Fn() -> bool) -> Stopped {
+        let child = self.command(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let patience = Instant::now();
+        while !when() {
+            assert!(patience.elapsed() < Duration::from_secs(30), "{args:?}: it never came");
+            thread::sleep(Duration::from_millis(20));
+        }
+        for _ in 0..signals {
+            // What goes on beside it comes to its end.
+            thread::sleep(Duration::from_millis(300));
+            let kill = Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap();
+            assert!(kill.success());
+        }
+        let begin = Instant::now();
+        let output = child.wait_with_output().unwrap();
+        let took = begin.elapsed();
+        Stopped { outcome: Outcome::of(&output), took }
     }
 
     /// What comes before every operation.
@@ -223,6 +253,19 @@ impl Runner {
     /// The simulated account.
     pub(crate) fn account(&self) -> Value {
         serde_json::from_str(&fs::read_to_string(self.work("account.json")).unwrap()).unwrap()
+    }
+}
+
+impl Stopped {
+    #[track_caller]
+    pub(crate) fn within(self, seconds: u64) -> Self {
+        assert!(
+            self.took <= Duration::from_secs(seconds),
+            "{:?} after the signal: {}",
+            self.took,
+            self.outcome.err
+        );
+        self
     }
 }
 

@@ -24,4 +24,6 @@ mod rolls;
 #[cfg(feature = "kubernetes")]
 mod runtime;
 mod scenario;
+#[cfg(feature = "kubernetes")]
+mod signals;
 mod sizes;

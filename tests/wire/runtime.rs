@@ -5,7 +5,7 @@ mod double;
 // Shared with the tests of the runner on the sandbox, which use all of it.
 #[allow(dead_code)]
 #[path = "../runtime/runner.rs"]
-mod runner;
+pub(crate) mod runner;
 
 use serde_json::{Value, json};
 
@@ -17,7 +17,7 @@ use super::{
 };
 
 /// A runner whose Jobs work in the pool's account.
-fn runner_of(pool: &Pool) -> Runner {
+pub(crate) fn runner_of(pool: &Pool) -> Runner {
     let mut runner = Runner::new();
     runner.variables = vec![
         ("AWS_ENDPOINT_URL", pool.double.endpoint()),
@@ -30,7 +30,7 @@ fn runner_of(pool: &Pool) -> Runner {
     runner
 }
 
-fn render(runner: &Runner, pool: &Pool) {
+pub(crate) fn render(runner: &Runner, pool: &Pool) {
     runner.render(|inputs| *inputs = pool.inputs.clone());
 }
 

@@ -5,7 +5,7 @@ use std::{path::Path, time::Duration};
 use futures_util::join;
 
 use super::{
-    destroy,
+    destroy, ending,
     ledger::{Ledger, Purpose as Holding},
     plan,
     setting::{Given, Setting},
@@ -40,7 +40,7 @@ use crate::{
     view::{Purpose, Subject},
 };
 
-/// How long what was done is looked at after a failure, so that an interrupted run ends in seconds.
+/// How long what was done is looked at after a failure.
 const LOOK_BACK: Duration = Duration::from_secs(10);
 
 /// How long a reading that lags is left alone.
@@ -72,7 +72,6 @@ pub(crate) fn apply(session: &Session<'_>, args: &ApplyArgs) -> anyhow::Result<u
     }
     session.listening(async |interrupt| {
         let locking = args.terraform.locking;
-        let mut ledger = Ledger::open(session, &setting, locking, Holding::Apply, interrupt).await?;
         let task = Task {
             args,
             setting: &setting,
@@ -81,8 +80,10 @@ pub(crate) fn apply(session: &Session<'_>, args: &ApplyArgs) -> anyhow::Result<u
             approval,
             saved: saved.as_ref(),
         };
-        let outcome = task.run(session, &mut ledger, interrupt).await;
-        ledger.close(session.ui, outcome).await
+        Ledger::hold(session, &setting, locking, Holding::Apply, interrupt, async |ledger| {
+            task.run(session, ledger, interrupt).await
+        })
+        .await
     })
 }
 
@@ -252,7 +253,8 @@ impl Task<'_> {
             let shows = outputs.provider_id.is_some();
             Ok((outputs, shows))
         });
-        let (whole, outputs) = join!(in_time(whole), in_time(outputs));
+        let interrupt = &run.interrupt;
+        let (whole, outputs) = join!(in_time(interrupt, whole), in_time(interrupt, outputs));
         let region = run.account.region();
         match (whole, outputs) {
             // Of a pool that is being taken over, only the state knows what it was made with.
@@ -281,10 +283,16 @@ async fn until_shown<T>(
     }
 }
 
-/// A reading that is given up after [`LOOK_BACK`].
-async fn in_time<T>(reading: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
-    let late = || Failure::new(Kind::Aws, format!("AWS did not tell within {} s", LOOK_BACK.as_secs()), "");
-    tokio::time::timeout(LOOK_BACK, reading).await.unwrap_or_else(|_| Err(late()))
+/// A reading of what was done that is given up after [`LOOK_BACK`], and sooner if the run was interrupted.
+pub(super) async fn in_time<T>(
+    interrupt: &Interrupt,
+    reading: impl Future<Output = Result<T, Failure>>,
+) -> Result<T, Failure> {
+    let reading = tokio::time::timeout(LOOK_BACK, reading);
+    match ending::within(interrupt, ending::LOOK, reading).await {
+        Some(Ok(read)) => read,
+        Some(Err(_)) | None => Err(Failure::new(Kind::Aws, "AWS did not tell in time", "")),
+    }
 }
 
 /// A failure to see what was done is worth a warning beside the failure itself.

@@ -1,7 +1,10 @@
 //! The state of a pool and its lock, for the time of one command. Without a root module, or with one that
 //! names no backend, nothing is locked and nothing is kept.
 
-use std::{collections::BTreeMap, path::Path};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+};
 
 use serde_json::Value;
 
@@ -10,11 +13,13 @@ use crate::{
     app::{Ui, session::Session},
     cli::LockArgs,
     contract::{outputs::Outputs, request::Scope},
+    defect,
     engine::context::Interrupt,
     error::Failure,
     model::{
         desired::Desired,
         observed::{Known, Observed},
+        plan::Address,
     },
     runtime::{
         planfile::Origin,
@@ -59,35 +64,49 @@ pub(super) struct Ledger {
 }
 
 impl Ledger {
-    /// Takes the lock and reads the state.
-    pub(super) async fn open(
+    /// Takes the lock, reads the state, does the work, and gives the lock back, whatever comes of it.
+    pub(super) async fn hold<T>(
         session: &Session<'_>,
         setting: &Setting,
         locking: LockArgs,
         purpose: Purpose,
         interrupt: &Interrupt,
-    ) -> anyhow::Result<Self> {
-        if setting.root.backend.is_none() {
-            return Ok(Self { keep: None, state: None, facts: Facts::default() });
-        }
-        let mut keep = Keep::connect(session.ui)?;
-        if locking.lock {
-            keep.lock(session.ui, locking.lock_timeout, purpose, interrupt).await?;
-        }
-        match keep.state().await {
-            Ok(state) => {
-                let facts = state.as_ref().map(state::facts).unwrap_or_default();
-                Ok(Self { keep: Some(keep), state, facts })
-            }
-            Err(failure) => {
-                let ledger = Self { keep: Some(keep), state: None, facts: Facts::default() };
-                ledger.close(session.ui, Err(failure.into())).await
+        work: impl AsyncFnOnce(&mut Self) -> anyhow::Result<T>,
+    ) -> anyhow::Result<T> {
+        let mut ledger = Self { keep: None, state: None, facts: Facts::default() };
+        if setting.root.backend.is_some() {
+            let keep = ledger.keep.insert(Keep::connect(session.ui, interrupt).await?);
+            if locking.lock {
+                keep.lock(session.ui, locking.lock_timeout, purpose).await?;
             }
         }
+        ledger.work(session.ui, work).await
     }
 
-    /// Gives the lock back, whatever the outcome.
-    pub(super) async fn close<T>(mut self, ui: &Ui, outcome: anyhow::Result<T>) -> anyhow::Result<T> {
+    /// Works on the state, and gives the lock back also after a defect of this program.
+    async fn work<T>(
+        mut self,
+        ui: &Ui,
+        work: impl AsyncFnOnce(&mut Self) -> anyhow::Result<T>,
+    ) -> anyhow::Result<T> {
+        let outcome = defect::caught_in(async {
+            self.read().await?;
+            work(&mut self).await
+        });
+        let outcome = outcome.await;
+        self.close(ui, outcome).await
+    }
+
+    async fn read(&mut self) -> Result<(), Failure> {
+        if let Some(keep) = &mut self.keep {
+            self.state = keep.state().await?;
+            self.facts = self.state.as_ref().map(state::facts).unwrap_or_default();
+        }
+        Ok(())
+    }
+
+    /// Gives the lock back.
+    async fn close<T>(mut self, ui: &Ui, outcome: anyhow::Result<T>) -> anyhow::Result<T> {
         let released = match &mut self.keep {
             Some(keep) => {
                 ui.tell(&keep.warnings());
@@ -167,6 +186,32 @@ impl Ledger {
         outputs: &Outputs,
         region: &str,
     ) -> Result<(), Failure> {
+        self.record_rest(setting, outputs, region, ResourcesChange::Keep).await
+    }
+
+    /// Records what a destroy that failed has left, as far as AWS told: outputs, resources, or both.
+    pub(super) async fn record_left(
+        &mut self,
+        setting: &Setting,
+        outputs: Option<&Outputs>,
+        left: Option<BTreeSet<Address>>,
+        region: &str,
+    ) -> Result<(), Failure> {
+        let resources = left.map_or(ResourcesChange::Keep, ResourcesChange::Left);
+        match (outputs, &self.state) {
+            (Some(outputs), _) => self.record_rest(setting, outputs, region, resources).await,
+            (None, Some(state)) => self.record(state.outputs(), resources).await,
+            (None, None) => Ok(()),
+        }
+    }
+
+    async fn record_rest(
+        &mut self,
+        setting: &Setting,
+        outputs: &Outputs,
+        region: &str,
+        rest: ResourcesChange,
+    ) -> Result<(), Failure> {
         let is_empty = self.state.as_ref().is_none_or(|state| state.addresses().is_empty());
         let resources = match &outputs.provider_id {
             Some(arn) if is_empty => {
@@ -174,7 +219,7 @@ impl Ledger {
                 let live = Live { region: region.to_owned(), group, ..Live::default() };
                 ResourcesChange::Now(state::resources(&live, self.state.as_ref(), new_id))
             }
-            _ => ResourcesChange::Keep,
+            _ => rest,
         };
         self.record(setting.outputs(outputs), resources).await
     }
@@ -223,3 +268,7 @@ fn leave(mut failure: Failure, state: &State) -> Failure {
 fn new_id() -> String {
     uuid::Uuid::new_v4().to_string()
 }
+
+#[cfg(all(test, feature = "kubernetes"))]
+#[path = "ledger_tests.rs"]
+mod tests;

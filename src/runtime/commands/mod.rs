@@ -5,11 +5,13 @@
 //!
 //! - `setting`: the directory: the root module if there is one, inputs, secrets, outputs.
 //! - `ledger`: the state and its lock, for the time of one command.
+//! - `ending`: how long the rest may take after an interrupt.
 //! - `tell`: what is told of plans and ends, to people and to programs.
 //! - `plan`, `apply`, `destroy`, `refresh`, `init`, `validate`, `show`, `state`: the stories.
 
 mod apply;
 mod destroy;
+mod ending;
 mod init;
 #[cfg(feature = "kubernetes")]
 mod keep;

@@ -39,15 +39,17 @@ pub(crate) fn plan(session: &Session<'_>, args: &PlanArgs) -> anyhow::Result<u8>
     let locking = args.terraform.locking;
     session.listening(async |interrupt| {
         if args.destroy {
-            let scope = given.scope()?;
-            let ledger = Ledger::open(session, &setting, locking, Holding::Plan, interrupt).await?;
-            let outcome = plan_destroy(session, args, &setting, &given, scope, &ledger, interrupt).await;
-            return ledger.close(session.ui, outcome).await;
+            given.scope()?;
+        } else {
+            given.request()?;
         }
-        given.request()?;
-        let ledger = Ledger::open(session, &setting, locking, Holding::Plan, interrupt).await?;
-        let outcome = plan_apply(session, args, &setting, &given, &ledger, interrupt).await;
-        ledger.close(session.ui, outcome).await
+        Ledger::hold(session, &setting, locking, Holding::Plan, interrupt, async |ledger| {
+            if args.destroy {
+                return plan_destroy(session, args, &setting, &given, ledger, interrupt).await;
+            }
+            plan_apply(session, args, &setting, &given, ledger, interrupt).await
+        })
+        .await
     })
 }
 
@@ -77,11 +79,10 @@ async fn plan_destroy(
     args: &PlanArgs,
     setting: &Setting,
     given: &Given,
-    scope: Scope,
     ledger: &Ledger,
     interrupt: &Interrupt,
 ) -> anyhow::Result<u8> {
-    let scope = ledger.placed(scope);
+    let scope = ledger.placed(given.scope()?);
     let run = session.open(Place::Scope(&scope), interrupt).await?;
     let teardown = run.reading(engine::plan_destroy(run.account.cloud(), &scope)).await?;
     let made =

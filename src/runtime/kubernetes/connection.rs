@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use hyper_util::client::proxy::matcher::Matcher;
 use kube::{
-    Config,
+    Client, Config,
     config::{AuthInfo, Cluster, ExecConfig, ExecInteractiveMode, Kubeconfig, KubeconfigError},
 };
 use rustls_pki_types::{CertificateDer, pem::PemObject as _};
@@ -21,6 +21,8 @@ mod timeouts {
     pub(super) const CONNECT: Duration = Duration::from_secs(10);
     /// Longer than the 30 s that an API server gives its admission webhooks.
     pub(super) const ANSWER: Duration = Duration::from_secs(35);
+    /// A program that gets credentials may ask somebody who is slow.
+    pub(super) const PROGRAM: Duration = Duration::from_mins(1);
 }
 
 /// What is settled before single settings are put in.
@@ -70,6 +72,23 @@ pub(super) fn config(
         )
     });
     Ok((config, warning.into_iter().collect()))
+}
+
+/// The client; a program that gets its credentials is run first. It is run on a thread of its own: somebody must
+/// hear signals meanwhile. Whoever gives up leaves the program running.
+pub(super) async fn client(config: Config) -> Result<Client, String> {
+    if config.auth_info.exec.is_none() && config.auth_info.auth_provider.is_none() {
+        return Client::try_from(config).map_err(|error| client_fault(&error));
+    }
+    let setting_up = tokio::task::spawn_blocking(|| Client::try_from(config));
+    match tokio::time::timeout(timeouts::PROGRAM, setting_up).await {
+        Ok(Ok(client)) => client.map_err(|error| client_fault(&error)),
+        Ok(Err(_)) => Err("the client cannot be set up".to_owned()),
+        Err(_) => Err(format!(
+            "the exec program that gets credentials has not ended after {} s",
+            timeouts::PROGRAM.as_secs()
+        )),
+    }
 }
 
 /// An address as it may be shown: without a user and password, also if they are not written as in a URL.
@@ -302,7 +321,7 @@ fn kubeconfig_fault(error: &KubeconfigError) -> String {
 }
 
 /// Words for a configuration that no client can be made of; what an exec program printed is left out.
-pub(super) fn client_fault(error: &kube::Error) -> String {
+fn client_fault(error: &kube::Error) -> String {
     use kube::client::AuthError;
     match error {
         kube::Error::Auth(AuthError::AuthExecRun { out, .. }) => {

@@ -93,3 +93,25 @@ fn a_release_that_terraform_would_not_read_is_not_kept() {
         assert_eq!(after.terraform_version(), kept_release);
     }
 }
+
+#[test]
+fn what_is_gone_leaves_the_state_and_the_rest_passes_unchanged() {
+    use crate::model::plan::Address;
+
+    let before = state(MODULE);
+    let left = BTreeSet::from([Address::Template, Address::VersionRoll]);
+    let recorded = Recorded { outputs: before.outputs(), resources: ResourcesChange::Left(left) };
+    let after = next(Some(&before), &recorded, no_lineage).unwrap();
+    let ours = |state: &State| {
+        let addresses = state.addresses();
+        let ours: Vec<Address> = Address::ALL
+            .into_iter()
+            .filter(|a| addresses.iter().any(|listed| listed == a.as_str()))
+            .collect();
+        (addresses.len() - ours.len(), ours)
+    };
+    assert_eq!(ours(&after), (ours(&before).0, vec![Address::Template, Address::VersionRoll]));
+    let resources = |state: &State| json_of(state)["resources"].as_array().unwrap().clone();
+    assert!(resources(&after).iter().all(|entry| resources(&before).contains(entry)));
+    assert!(next(Some(&after), &recorded, no_lineage).is_none(), "nothing new is nothing to write");
+}

@@ -1,0 +1,28 @@
+//! How long what is left to do may take once a command is interrupted: whoever sent the signal kills after a
+//! while. Every limit counts from the interrupt, and each leaves something to the next.
+
+use std::time::Duration;
+
+use crate::engine::context::Interrupt;
+
+/// Until then AWS may tell what was done; calls in flight were given up before.
+pub(super) const LOOK: Duration = Duration::from_secs(10);
+
+/// Until then the state may be written; after that it is left in a file.
+pub(super) const RECORD: Duration = Duration::from_secs(12);
+
+/// Until then the lock may be given back.
+pub(super) const RELEASE: Duration = Duration::from_secs(14);
+
+/// The outcome of `work`; `None` if an interrupt is `limit` old before there is one.
+pub(super) async fn within<T>(
+    interrupt: &Interrupt,
+    limit: Duration,
+    work: impl Future<Output = T>,
+) -> Option<T> {
+    tokio::select! {
+        biased;
+        outcome = work => Some(outcome),
+        () = interrupt.raised_for(limit) => None,
+    }
+}

@@ -1,0 +1,66 @@
+//! What becomes of the lock and the state when the work between them goes wrong.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, unreachable_pub)]
+
+#[path = "../../../tests/kubernetes/double.rs"]
+mod double;
+
+use std::time::Duration;
+
+use double::Double;
+
+use super::*;
+use crate::{
+    app::Taste,
+    engine::context::Interrupter,
+    error::Kind,
+    runtime::{backend::Settings, kubernetes::Store},
+};
+
+const NAMESPACE: &str = "team-a";
+const LEASE: &str = "lock-tfstate-default-pool";
+
+/// A ledger under lock, in a Kubernetes API of its own.
+async fn locked(double: &Double, ui: &Ui) -> (Interrupter, Ledger) {
+    let flags = [
+        "secret_suffix=pool".to_owned(),
+        format!("namespace={NAMESPACE}"),
+        format!("host={}", double.address),
+    ];
+    let settings = Settings::given(&[], &flags, &|_| panic!("no file")).unwrap();
+    let (store, _) = Store::connect(&settings, settings.names("default").unwrap(), &|_| None).await.unwrap();
+    let (interrupter, interrupt) = Interrupt::new();
+    let mut keep = Keep::of(store, &interrupt);
+    keep.lock(ui, Duration::ZERO, Purpose::Apply).await.unwrap();
+    (interrupter, Ledger { keep: Some(keep), state: None, facts: Facts::default() })
+}
+
+fn holder(double: &Double) -> Value {
+    double.object("leases", NAMESPACE, LEASE).unwrap()["spec"]["holderIdentity"].clone()
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn a_defect_gives_the_lock_back_and_shows_nothing_of_the_inputs() {
+    let (double, ui) = (Double::start(), Ui::of_process(Taste::default()));
+    let (_interrupter, ledger) = locked(&double, &ui).await;
+    assert!(holder(&double).is_string());
+    let secret = "c2VjcmV0".to_owned();
+    let outcome = ledger.work(&ui, async |_| -> anyhow::Result<u8> { panic!("cannot use {secret}") }).await;
+    let error = outcome.unwrap_err();
+    let failure = error.downcast_ref::<Failure>().unwrap();
+    assert_eq!(failure.kind, Kind::Defect);
+    assert!(!format!("{failure:?}").contains(&secret));
+    assert_eq!(holder(&double), Value::Null);
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn an_interrupt_before_the_state_was_read_gives_the_lock_back() {
+    let (double, ui) = (Double::start(), Ui::of_process(Taste::default()));
+    let (interrupter, ledger) = locked(&double, &ui).await;
+    double.fail("list", "secrets", double::Fault::Slow(Duration::from_mins(1)));
+    interrupter.raise();
+    let outcome = ledger.work(&ui, async |_| -> anyhow::Result<u8> { panic!("nothing is begun") }).await;
+    let error = outcome.unwrap_err();
+    assert_eq!(error.downcast_ref::<Failure>().unwrap().kind, Kind::Interrupted);
+    assert_eq!(holder(&double), Value::Null);
+}
