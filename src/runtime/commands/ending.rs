@@ -9,9 +9,11 @@ use crate::engine::context::Interrupt;
 pub(super) const LOOK: Duration = Duration::from_secs(10);
 
 /// Until then the state may be written; after that it is left in a file.
+#[cfg(feature = "kubernetes")]
 pub(super) const RECORD: Duration = Duration::from_secs(12);
 
 /// Until then the lock may be given back.
+#[cfg(feature = "kubernetes")]
 pub(super) const RELEASE: Duration = Duration::from_secs(14);
 
 /// The outcome of `work`; `None` if an interrupt is `limit` old before there is one.
