@@ -89,10 +89,11 @@ impl Ledger {
         ui: &Ui,
         work: impl AsyncFnOnce(&mut Self) -> anyhow::Result<T>,
     ) -> anyhow::Result<T> {
-        let outcome = defect::caught_in(async {
+        // The work's future is large, and would be part of every caller's.
+        let outcome = defect::caught_in(Box::pin(async {
             self.read().await?;
             work(&mut self).await
-        });
+        }));
         let outcome = outcome.await;
         self.close(ui, outcome).await
     }
