@@ -274,15 +274,16 @@ impl Cloud for Sandbox {
 
     async fn policies(&self, group: &str) -> Result<Vec<Policy>, CloudError> {
         self.call(operations::DESCRIBE_POLICIES, group_label(group), |world, _| {
-            let stored = world.groups.get(group).map(|stored| stored.policies.values().cloned().collect());
-            Ok(stored.unwrap_or_default())
+            let shown = echo::show(&world.groups, &mut world.echoes.policies, group);
+            Ok(shown.map(|stored| stored.policies.into_values().collect()).unwrap_or_default())
         })
     }
 
     async fn refreshes(&self, group: &str) -> Result<Vec<Refresh>, CloudError> {
         self.call(operations::DESCRIBE_REFRESHES, group_label(group), |world, _| {
-            let newest_first = world.groups.get(group).map(|stored| stored.refreshes.iter().rev());
-            Ok(newest_first.into_iter().flatten().map(StoredRefresh::described).collect())
+            let shown = echo::show(&world.groups, &mut world.echoes.refreshes, group);
+            let newest_first = shown.iter().flat_map(|stored| stored.refreshes.iter().rev());
+            Ok(newest_first.map(StoredRefresh::described).collect())
         })
     }
 
