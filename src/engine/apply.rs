@@ -82,7 +82,10 @@ fn steps(plan: &Plan) -> impl Iterator<Item = &Step> {
 
 fn touches_group(plan: &Plan) -> bool {
     steps(plan).any(|step| match &step.task {
-        Task::EndRefresh { .. } | Task::Supersede { .. } | Task::AwaitGroupGone { .. } => true,
+        Task::EndRefresh { .. }
+        | Task::Supersede { .. }
+        | Task::RollStragglers { .. }
+        | Task::AwaitGroupGone { .. } => true,
         Task::Write(write) => {
             matches!(write, Write::CreateGroup(_) | Write::UpdateGroup(_) | Write::StartRefresh { .. })
         }

@@ -8,6 +8,7 @@ pub mod destroy;
 mod explain;
 pub mod observe;
 mod perform;
+mod refreshes;
 pub mod teardown;
 mod wait;
 

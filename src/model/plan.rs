@@ -133,6 +133,16 @@ pub enum Task {
         /// Hash of its roll key.
         hash: String,
     },
+    /// Roll members that the group launched from another template while the plan was carried out; none is
+    /// known when it is made.
+    RollStragglers {
+        /// Group name.
+        group: String,
+        /// Name of the template that all should run.
+        template: String,
+        /// Warmup in seconds.
+        warmup_seconds: u32,
+    },
     /// Wait until a group that is being deleted is gone.
     AwaitGroupGone {
         /// Group name.

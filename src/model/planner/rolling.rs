@@ -7,7 +7,7 @@ use crate::model::{
     diff,
     members::{self, Member},
     observed::{Group, Observed, TemplateUse},
-    plan::{Action, Address, AffectedMember, Change, FieldChange},
+    plan::{Action, Address, AffectedMember, Change, FieldChange, Task},
     resources::Write,
     roll::{self, Decision},
     target::{self, Target},
@@ -38,7 +38,10 @@ pub(super) fn plan(view: &View<'_>, version: u64, draft: &mut Draft) {
     let Some(live) = view.live else { return };
     let name = &view.target.name;
     match view.roll.clone() {
-        Decision::NotDue => foreign_refresh(view, draft),
+        Decision::NotDue => {
+            foreign_refresh(view, draft);
+            stragglers(view, draft);
+        }
         Decision::Running(refresh) => {
             let done = refresh.percentage.map_or(String::new(), |p| format!(", {p} % done"));
             draft.notes.push(format!("A roll is under way: instance refresh {} is {}{done}.", refresh.id, refresh.status));
@@ -73,6 +76,15 @@ pub(super) fn plan(view: &View<'_>, version: u64, draft: &mut Draft) {
                 ),
             ));
         }
+    }
+}
+
+/// A refresh that is ended first may launch from its template until it has come to an end.
+fn stragglers(view: &View<'_>, draft: &mut Draft) {
+    if view.ends_refresh() {
+        let (group, template) = (view.desired.names.group.clone(), view.target.name.clone());
+        let task = Task::RollStragglers { group, template, warmup_seconds: view.desired.warmup_seconds };
+        draft.chain(Phase::Refresh, Address::Group, [task]);
     }
 }
 
@@ -131,7 +143,11 @@ fn affected(member: &Member) -> AffectedMember {
 
 fn foreign_refresh(view: &View<'_>, draft: &mut Draft) {
     if let Some(refresh) = roll::active(&view.observed.refreshes) {
-        let what = if view.ends_refresh() { "is ended first" } else { "is somebody else's, and left alone" };
+        let what = match (view.ends_refresh(), &view.roll) {
+            (true, Decision::NotDue) => "is ended first, and what it launches until then is rolled",
+            (true, _) => "is ended first",
+            (false, _) => "is somebody else's, and left alone",
+        };
         draft.notes.push(format!("Instance refresh {} is {}; it {what}.", refresh.id, refresh.status));
     }
 }
