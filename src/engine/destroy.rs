@@ -42,13 +42,19 @@ pub async fn destroy(ctx: &Context<'_>, teardown: &Teardown) -> Result<Counts, F
         return Err(failure);
     }
     let mut failures: Vec<Diagnostic> = teardown.problems.clone();
+    let mut remaining = teardown.unreadable.clone();
     for bucket in teardown.buckets.clone() {
-        let write = Write::DeleteObject { bucket, key: teardown.names.object_key.clone() };
-        failures.extend(run.tell(Address::Object, write).await?);
+        let key = teardown.names.object_key.clone();
+        let told = run.tell(Address::Object, Write::DeleteObject { bucket: bucket.clone(), key }).await?;
+        if !told.is_empty() {
+            failures.extend(told);
+            remaining.push(bucket);
+        }
     }
-    // Where the object lies must not be forgotten while it is there.
-    let must_remember = !failures.is_empty() && teardown.bucket_is_recorded_only;
-    let keeps = |t: &Template| must_remember && t.tags.contains_key(records::BUCKET);
+    // Where an object lies must not be forgotten while it is there.
+    remaining.retain(|bucket| teardown.named_bucket.as_ref() != Some(bucket));
+    let keeps =
+        |t: &Template| records::buckets(&t.tags).any(|bucket| remaining.iter().any(|left| left == bucket));
     for template in &teardown.templates {
         if keeps(template) {
             failures.push(Diagnostic::error(
