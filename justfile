@@ -19,6 +19,10 @@ test *args:
 test-all *args:
     cargo test --locked {{args}}
 
+# Every fault at every call of every story, in the sandbox, with a table; minutes of work.
+chaos:
+    cargo test {{lean}} --test sandbox -- chaos::whole::everything_converges --exact --ignored --nocapture
+
 # Format.
 fmt:
     cargo fmt

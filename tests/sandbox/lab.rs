@@ -16,10 +16,10 @@ use machinepool::{
     },
     engine::{
         self, Applied, Planned, Teardown,
-        context::{Context, Interrupt, Silent},
+        context::{Context, Interrupt, Interrupter, Silent},
     },
     error::Failure,
-    model::{names::Names, plan::Counts},
+    model::{names::Names, observed::Known, plan::Counts},
 };
 use serde_json::Value;
 
@@ -35,6 +35,10 @@ type Fault = Box<dyn FnMut(Moment, &Call<'_>) -> Option<CloudError>>;
 pub(crate) struct Lab {
     pub(crate) cloud: Recorded<Sandbox>,
     pub(crate) clock: Rc<ManualClock>,
+    /// What a state file says of the pool.
+    pub(crate) known: Known,
+    /// Raises the interrupt of the command that runs.
+    pub(crate) interrupter: Rc<RefCell<Option<Interrupter>>>,
     fault: Rc<RefCell<Option<Fault>>>,
 }
 
@@ -64,6 +68,12 @@ pub(crate) fn merge(target: &mut Value, patch: &Value) {
             merge(object.entry(key.clone()).or_insert(Value::Null), value);
         }
     }
+}
+
+/// Two merge patches in one.
+pub(crate) fn both(mut one: Value, other: &Value) -> Value {
+    merge(&mut one, other);
+    one
 }
 
 /// The shared inputs.
@@ -98,10 +108,10 @@ impl Lab {
     /// The account of `account.json`: no pool of ours, but several things of other people.
     pub(crate) fn new() -> Self {
         let world: World = serde_json::from_str(&read(&scenarios().join("account.json"))).unwrap();
-        Self::of(world, ManualClock::default())
+        Self::of(world, ManualClock::default(), Known::default())
     }
 
-    fn of(world: World, clock: ManualClock) -> Self {
+    fn of(world: World, clock: ManualClock, known: Known) -> Self {
         let clock = Rc::new(clock);
         let seed = Seed { region: world.region.clone(), ..Seed::default() };
         let sandbox = Sandbox::in_memory(&seed, clock.clone());
@@ -110,12 +120,12 @@ impl Lab {
         let hook = Rc::clone(&fault);
         let cloud =
             Recorded::new(sandbox).with_hook(move |moment, call| hook.borrow_mut().as_mut()?(moment, call));
-        Self { cloud, clock, fault }
+        Self { cloud, clock, known, interrupter: Rc::default(), fault }
     }
 
     /// Another account in the same state at the same time.
     pub(crate) fn fork(&self) -> Self {
-        Self::of(self.world(), ManualClock::starting_at(self.clock.now()))
+        Self::of(self.world(), ManualClock::starting_at(self.clock.now()), self.known.clone())
     }
 
     /// From now on every call is asked about.
@@ -144,12 +154,12 @@ impl Lab {
     }
 
     pub(crate) fn plan(&self, request: &Request) -> Result<Planned, Failure> {
-        run(engine::plan(&self.cloud, request))
+        run(engine::plan_with(&self.cloud, request, &self.known))
     }
 
     pub(crate) fn apply(&self, request: &Request) -> Result<Applied, Failure> {
         self.with(async |context| {
-            let planned = engine::plan(&self.cloud, request).await?;
+            let planned = engine::plan_with(&self.cloud, request, &self.known).await?;
             engine::apply(context, request, &planned).await
         })
     }
@@ -182,7 +192,8 @@ impl Lab {
     }
 
     fn with<T>(&self, work: impl AsyncFnOnce(&Context<'_>) -> T) -> T {
-        let (_interrupter, interrupt) = Interrupt::new();
+        let (interrupter, interrupt) = Interrupt::new();
+        *self.interrupter.borrow_mut() = Some(interrupter);
         let context = Context {
             cloud: &self.cloud,
             clock: &*self.clock,

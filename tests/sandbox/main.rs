@@ -5,8 +5,10 @@
 
 mod awkward;
 mod budgets;
+mod chaos;
 mod company;
-mod faults;
+mod foreign;
+mod interrupted;
 mod lab;
 mod limits;
 mod properties;
