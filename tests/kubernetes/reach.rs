@@ -45,6 +45,25 @@ async fn with_nothing_configured_and_no_pod_around_there_is_no_default() {
     assert_eq!(double.calls(), <[String; 0]>::default());
 }
 
+#[tokio::test]
+async fn a_token_with_a_line_end_behind_it_is_taken_and_one_that_no_header_can_hold_is_refused() {
+    let home = tempfile::tempdir().unwrap();
+    let double = Double::start();
+    double.require_token("t0k3n");
+    let host = format!("host={}", double.address);
+    for token in ["t0k3n", "t0k3n\n", " t0k3n\r\n"] {
+        asked(&[&host, &format!("token={token}")], &[]).await.unwrap();
+        asked(&[&host], &[("KUBE_TOKEN", token)]).await.unwrap();
+    }
+    let config = kubeconfig(home.path(), "config", &double.address, "\"t0k3n\\n\"");
+    asked(&[&format!("config_path={config}"), "config_context=good"], &[]).await.unwrap();
+    for token in ["t0\nk3n", "t0k3n\n\nX-Other: 1", "t0\0k3n", "\u{1b}t0k3n"] {
+        let error = asked(&[&host, &format!("token={token}")], &[]).await.unwrap_err();
+        told(&error, StoreErrorKind::Settings, &["the token", "control characters"]);
+        assert!(!format!("{error:?}").contains("k3n"), "{error:?}");
+    }
+}
+
 /// A kubeconfig with two contexts: `good` leads to the address, `bad` nowhere.
 fn kubeconfig(directory: &Path, name: &str, address: &str, token: &str) -> String {
     let path = directory.join(name);

@@ -9,6 +9,7 @@ use kube::{
     config::{AuthInfo, Cluster, ExecConfig, ExecInteractiveMode, Kubeconfig, KubeconfigError},
 };
 use rustls_pki_types::{CertificateDer, pem::PemObject as _};
+use secrecy::{ExposeSecret as _, SecretString};
 
 use crate::{
     contract::problem::Diagnostic,
@@ -55,6 +56,7 @@ pub(super) fn config(
     if let Some(exec) = user.exec.as_mut().filter(|exec| exec.provide_cluster_info) {
         exec.cluster = Some((&cluster).try_into().map_err(|error| kubeconfig_fault(&error))?);
     }
+    user.token = user.token.map(|token| usable(&token)).transpose()?;
     config.auth_info = user;
     config.connect_timeout = Some(timeouts::CONNECT);
     config.read_timeout = Some(timeouts::ANSWER);
@@ -233,6 +235,15 @@ fn identify(user: &mut AuthInfo, settings: &Settings) -> Result<(), String> {
         exec.interactive_mode = Some(ExecInteractiveMode::Never);
     }
     Ok(())
+}
+
+/// A token as a header can hold it: a file or a variable often has a line end behind it.
+fn usable(token: &SecretString) -> Result<SecretString, String> {
+    let token = token.expose_secret().trim();
+    if token.contains(char::is_control) {
+        return Err("the token is none: there are line ends or other control characters in it".to_owned());
+    }
+    Ok(token.to_owned().into())
 }
 
 fn program(exec: &Exec) -> ExecConfig {
