@@ -51,6 +51,10 @@ pub enum Fault {
     Freed,
     /// It is done without an answer, and so many looks at the object afterwards fail with a 503.
     LoseAnswerAndBreak(usize),
+    /// 429, with the request to come back after so many seconds; nothing is done.
+    Busy(u32),
+    /// Before it is done, somebody else does this.
+    Hand(fn(&Double)),
 }
 
 /// One request, as the double understood it.
@@ -110,9 +114,36 @@ impl Double {
         self.world().planted.push(Planted { verb, resource, fault, left: Some(times) });
     }
 
+    /// The request of this number fails, whatever it is; the next one is number 0.
+    pub fn fail_call(&self, number: usize, fault: Fault) {
+        let mut world = self.world();
+        world.asked = 0;
+        world.numbered = Some((number..number + 1, fault));
+    }
+
+    /// The request of this number and all after it fail; the next one is number 0.
+    pub fn fail_from(&self, number: usize, fault: Fault) {
+        self.fail_call(number, fault);
+        if let Some((numbers, _)) = &mut self.world().numbered {
+            numbers.end = usize::MAX;
+        }
+    }
+
     /// Takes all faults back.
     pub fn heal(&self) {
-        self.world().planted.clear();
+        let mut world = self.world();
+        world.planted.clear();
+        world.numbered = None;
+    }
+
+    /// From now on it holds what another one holds.
+    pub fn become_as(&self, other: &Self) {
+        let (objects, version) = {
+            let world = other.world();
+            (world.objects.clone(), world.version)
+        };
+        let mut world = self.world();
+        (world.objects, world.version) = (objects, version);
     }
 
     /// The requests so far, forgotten afterwards.
@@ -198,6 +229,7 @@ impl Double {
         let fault = {
             let mut world = self.world();
             world.seen.push(seen);
+            world.asked += 1;
             if world.token.as_ref().is_some_and(|token| request.authorization != format!("Bearer {token}")) {
                 return Some(failure(401, "Unauthorized", "Unauthorized", None));
             }
@@ -211,6 +243,11 @@ impl Double {
             Some(Fault::Status(status)) => Some(planted(status, &target)),
             Some(Fault::Foreign(status)) => {
                 Some((status, Value::String("<html>a proxy says no</html>".to_owned())))
+            }
+            Some(Fault::Busy(seconds)) => {
+                let (status, mut body) = planted(429, &target);
+                body["details"]["retryAfterSeconds"] = seconds.into();
+                Some((status, body))
             }
             Some(Fault::Drop) => None,
             Some(Fault::LoseAnswer) => {
@@ -235,6 +272,10 @@ impl Double {
                 let mut world = self.world();
                 world.free(&target);
                 Some(world.perform(&target, request, dry_run))
+            }
+            Some(Fault::Hand(hand)) => {
+                hand(self);
+                Some(self.world().perform(&target, request, dry_run))
             }
             Some(Fault::LoseAnswerAndBreak(times)) => {
                 self.world().perform(&target, request, dry_run);

@@ -1,6 +1,6 @@
 //! What an API server does with Secrets and Leases.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, ops::Range};
 
 use serde_json::{Map, Value, json};
 
@@ -23,6 +23,10 @@ pub struct World {
     pub objects: BTreeMap<(String, String, String), Value>,
     pub version: u64,
     pub planted: Vec<Planted>,
+    /// How many requests have come since the numbers began.
+    pub asked: usize,
+    /// Which of them fail.
+    pub numbered: Option<(Range<usize>, Fault)>,
     pub seen: Vec<Seen>,
     pub token: Option<String>,
 }
@@ -83,6 +87,11 @@ impl Target {
 
 impl World {
     pub fn fault(&mut self, target: &Target) -> Option<Fault> {
+        if let Some((numbers, fault)) = &self.numbered
+            && numbers.contains(&(self.asked - 1))
+        {
+            return Some(fault.clone());
+        }
         let fits = |planted: &&mut Planted| {
             planted.verb == target.verb && planted.resource == target.resource && planted.left != Some(0)
         };

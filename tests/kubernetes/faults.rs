@@ -152,6 +152,16 @@ async fn an_api_that_stays_away_is_given_up_after_a_minute() {
 }
 
 #[tokio::test]
+async fn an_api_that_asks_for_a_pause_gets_it() {
+    let double = Double::start();
+    double.fail_times("list", "secrets", 1, Fault::Busy(1));
+    let begin = std::time::Instant::now();
+    assert!(store(&double).read().await.unwrap().is_none());
+    assert!(begin.elapsed() >= Duration::from_secs(1));
+    assert_eq!(double.calls(), ["list secrets", "list secrets", "get secrets"]);
+}
+
+#[tokio::test]
 async fn a_proxys_answer_is_not_the_apis() {
     for (status, part) in [(404, "404"), (502, "502"), (200, "not what a Kubernetes API gives")] {
         let double = Double::start();

@@ -39,6 +39,15 @@ async fn a_secret_that_lost_its_labels_is_not_taken_for_a_new_state() {
 }
 
 #[tokio::test]
+async fn a_state_that_is_made_between_list_and_look_is_read() {
+    let double = Double::start();
+    let made = |double: &Double| double.put("secrets", NAMESPACE, SECRET, terraform_secret(&gzip(STATE)));
+    double.fail_times("get", "secrets", 1, Fault::Hand(made));
+    assert_eq!(store(&double).read().await.unwrap().unwrap().state(), STATE.as_bytes());
+    assert_eq!(double.calls(), ["list secrets", "get secrets", "list secrets"]);
+}
+
+#[tokio::test]
 async fn what_is_written_is_as_terraform_writes_it() {
     let double = Double::start();
     let store = connected(&double, &[r#"labels={"captf.io/object"="pool"}"#]);

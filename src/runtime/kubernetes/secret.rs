@@ -11,7 +11,7 @@ use super::{
     error::{is_conflict, is_not_found, is_transient},
     packing::{Unpacked, pack, unpack},
 };
-use crate::contract::problem::Diagnostic;
+use crate::{contract::problem::Diagnostic, runtime::backend::TERRAFORM_LABELS};
 
 /// The key of a Secret that holds a state or a part of one.
 const KEY: &str = "tfstate";
@@ -61,28 +61,43 @@ impl Store {
     /// Whatever else keeps it from being read: [`StoreErrorKind::Damaged`] if a part is missing or there
     /// twice, or if it does not unpack.
     pub async fn read(&self) -> Result<Option<Stored>, StoreError> {
+        for _ in 0..=GRAFTS {
+            let found = self.list().await?;
+            if !found.is_empty() {
+                return self.assemble(found).map(Some);
+            }
+            if self.is_absent().await? {
+                return Ok(None);
+            }
+        }
+        Err(damaged(&format!("the list of its Secrets leaves out {}", self.names.secret), ""))
+    }
+
+    /// Everything that has the labels of a part of the state.
+    async fn list(&self) -> Result<Vec<Secret>, StoreError> {
         let selected = ListParams::default().labels(&self.names.selector());
         let list =
             reading(self.call("list", SECRETS, None), async || self.secrets.list(&selected).await).await?;
         if list.metadata.continue_.is_some_and(|token| !token.is_empty()) {
             return Err(damaged("the list of its Secrets came incomplete", ""));
         }
-        if list.items.is_empty() {
-            return self.check_absent().await.map(|()| None);
-        }
-        self.assemble(list.items).map(Some)
+        Ok(list.items)
     }
 
-    /// Nothing has the labels. A Secret that lost them would be taken for a new state, and overwritten.
-    async fn check_absent(&self) -> Result<(), StoreError> {
+    /// Nothing had the labels. A Secret that lost them would be taken for a new state, and overwritten; one
+    /// that has them was made by somebody else since, and is there to be read.
+    async fn is_absent(&self) -> Result<bool, StoreError> {
         let name = self.names.secret.as_str();
         let found =
             reading(self.call("get", SECRETS, Some(name)), async || match self.secrets.get(name).await {
-                Err(error) if is_not_found(&error) => Ok(false),
-                outcome => outcome.map(|_| true),
+                Err(error) if is_not_found(&error) => Ok(None),
+                outcome => outcome.map(Some),
             });
-        if !found.await? {
-            return Ok(());
+        let Some(found) = found.await? else { return Ok(true) };
+        let labels = found.metadata.labels.unwrap_or_default();
+        let has = |label: &&str| labels.get(*label) == self.names.labels.get(*label);
+        if TERRAFORM_LABELS.iter().all(has) {
+            return Ok(false);
         }
         Err(damaged(
             &format!("the Secret {name} lacks labels that a state has"),
