@@ -12,7 +12,7 @@ use crate::{
     cli::{InputArgs, Source},
     contract::{
         inputs::Inputs,
-        known::KNOWN,
+        known::shown_file,
         problem::{Diagnostic, Problems},
         request::Scope,
     },
@@ -113,13 +113,9 @@ fn files_here() -> anyhow::Result<Vec<Source>> {
     Ok(names.into_iter().map(Source::File).collect())
 }
 
-/// A source for messages. An input with its value in the place of a file's name loses the value.
+/// A source for messages.
 fn shown(name: &str) -> &str {
-    match name.split_once('=') {
-        Some((input, _)) if KNOWN.iter().any(|(known, _)| *known == input) => input,
-        _ if name == "-" => "standard input",
-        _ => name,
-    }
+    if name == "-" { "standard input" } else { shown_file(name) }
 }
 
 fn read(name: &str) -> Result<Vec<u8>, Diagnostic> {

@@ -15,6 +15,7 @@ use crate::{
         ids::ImageId,
         inputs::{Input, Inputs},
         json::{Json, MAX_BYTES},
+        known::shown_file,
         problem::Diagnostic,
     },
     model::{
@@ -27,8 +28,8 @@ use crate::{
 /// The version of the file's format. A file of a later one is refused.
 const VERSION: u64 = 2;
 
-/// No plan is larger: inputs may have [`MAX_BYTES`], and a little more when written anew. In bytes.
-const LARGEST: u64 = 8 * MAX_BYTES as u64;
+/// No plan is larger: each file of inputs may have [`MAX_BYTES`], and there may be several. In bytes.
+const LARGEST: usize = 8 * MAX_BYTES;
 
 /// A saved plan. Has no `Debug`: the inputs hold a secret.
 pub struct SavedPlan {
@@ -233,6 +234,7 @@ fn differing(saved: &Essence, fresh: &Essence) -> BTreeSet<String> {
 
 /// The file's content. Read in two steps: the first two members tell whether it is a plan at all.
 #[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Content {
     machinepool_plan: u64,
     written_by: String,
@@ -265,14 +267,18 @@ impl SavedPlan {
 
     /// Reads the plan in `path`.
     pub fn read(path: &Path) -> Result<Self, Diagnostic> {
-        let bytes = private_file::read(path, LARGEST).map_err(|error| match error.kind() {
+        let bytes = private_file::read(path, LARGEST as u64).map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => refused(path, "There is no such file."),
             _ => refused(path, &format!("{error}.")),
         })?;
         Self::from_bytes(&bytes).map_err(|reason| refused(path, &reason))
     }
 
-    fn to_bytes(&self) -> serde_json::Result<Vec<u8>> {
+    /// The content of a plan file; the same plan gives the same bytes. Secret: it holds the inputs.
+    ///
+    /// # Errors
+    /// None that an input which was read could cause.
+    pub fn to_bytes(&self) -> serde_json::Result<Vec<u8>> {
         let origins =
             self.inputs.iter().map(|(name, input)| (name.to_owned(), input.origin.clone())).collect();
         serde_json::to_vec(&Content {
@@ -290,8 +296,11 @@ impl SavedPlan {
         })
     }
 
-    /// The error is the reason, as a sentence that quotes nothing of the file.
-    fn from_bytes(bytes: &[u8]) -> Result<Self, String> {
+    /// Reads the content of a plan file.
+    ///
+    /// # Errors
+    /// The reason, as a sentence that quotes nothing of the file.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, String> {
         let head: Head = serde_json::from_slice(bytes).map_err(|error| fault(bytes, &error))?;
         if head.machinepool_plan != VERSION {
             return Err(format!(
@@ -303,7 +312,7 @@ impl SavedPlan {
         }
         let content: Content = serde_json::from_slice(bytes).map_err(|error| fault(bytes, &error))?;
         let damaged = || "It is damaged: its content is not what the program writes.".to_owned();
-        let Ok(Json::Object(fields)) = Json::parse(content.inputs.get().as_bytes()) else {
+        let Ok(Json::Object(fields)) = Json::parse_within(content.inputs.get().as_bytes(), LARGEST) else {
             return Err(damaged());
         };
         let mut inputs = Inputs::default();
@@ -319,7 +328,8 @@ impl SavedPlan {
 }
 
 fn refused(path: &Path, reason: &str) -> Diagnostic {
-    Diagnostic::error(format!("Failed to load \"{}\" as a plan file", path.display()), reason)
+    let name = path.to_string_lossy();
+    Diagnostic::error(format!("Failed to load \"{}\" as a plan file", shown_file(&name)), reason)
 }
 
 fn fault(bytes: &[u8], error: &serde_json::Error) -> String {

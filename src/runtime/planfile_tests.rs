@@ -159,6 +159,8 @@ fn what_is_no_plan_of_ours_is_refused_and_not_repeated() {
     assert!(
         refuse(text.replacen("\"inputs\":{", "\"inputs\":[{}],\"x\":{", 1).as_bytes()).contains("damaged")
     );
+    assert!(refuse(text.replacen('{', "{\"x\":{\"k\":1,\"k\":2},", 1).as_bytes()).contains("no plan"));
+    assert!(refuse(text.replacen(":2,", ":2,\"x\":{\"k\":1,\"k\":2},", 1).as_bytes()).contains("damaged"));
     assert!(refuse(text.replacen("ami-01", "ami-0x", 1).as_bytes()).contains("damaged"));
     assert!(refuse(b"PK\x03\x04\x00").contains("Terraform"));
     for other in [&b""[..], b"{}", b"[]", b"{\"version\": 4}", b"\xff\xfe", b"null"] {
@@ -167,6 +169,23 @@ fn what_is_no_plan_of_ours_is_refused_and_not_repeated() {
     assert!(
         SavedPlan::read(&directory.path().join("missing")).err().unwrap().detail.contains("no such file")
     );
+}
+
+#[test]
+fn an_input_in_the_place_of_a_file_loses_its_value() {
+    let error = SavedPlan::read(Path::new(&format!("bootstrap_data={SECRET}"))).err().unwrap();
+    assert_eq!(error.summary, "Failed to load \"bootstrap_data\" as a plan file");
+    assert!(SavedPlan::read(Path::new("a=b.tfplan")).err().unwrap().summary.contains("\"a=b.tfplan\""));
+}
+
+#[test]
+fn inputs_of_several_files_come_back() {
+    let mut plan = saved();
+    for name in ["a", "b"] {
+        let text = format!("{{\"{name}\": \"{}\"}}", "x".repeat(MAX_BYTES / 2 + 100));
+        plan.inputs.add_file("t.json", text.as_bytes()).unwrap();
+    }
+    assert!(SavedPlan::from_bytes(&plan.to_bytes().unwrap()).is_ok());
 }
 
 #[test]

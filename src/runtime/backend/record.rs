@@ -16,6 +16,9 @@ const FILE: &str = "machinepool-backend.json";
 /// The format that this program writes and reads.
 const FORMAT: u32 = 1;
 
+/// No settings are larger: what makes them up is not, either. In bytes.
+const LARGEST: u64 = 16 << 20;
+
 #[derive(Serialize)]
 struct Written<'a> {
     format: u32,
@@ -47,7 +50,7 @@ impl Settings {
     /// The settings that `init` recorded under `directory`.
     pub fn recorded(directory: &Path) -> Result<Self, Failure> {
         let path = directory.join(FILE);
-        let bytes = match fs::read(&path) {
+        let bytes = match private_file::read(&path, LARGEST) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 return Err(run_init(

@@ -11,6 +11,10 @@ use crate::{
     runtime::root::FILE,
 };
 
+/// No file of backend settings is larger; what is (a device, a wrong file) is not read to its end. In bytes.
+#[cfg(feature = "kubernetes")]
+const LARGEST_SETTINGS: u64 = 1 << 20;
+
 /// Checks the module directory and records the backend's settings. Touches nothing else.
 pub(crate) fn init(ui: &Ui, args: &InitArgs) -> anyhow::Result<u8> {
     let setting = Setting::with_root("init")?;
@@ -36,7 +40,7 @@ pub(crate) fn init(ui: &Ui, args: &InitArgs) -> anyhow::Result<u8> {
 
 #[cfg(feature = "kubernetes")]
 fn record(block: &[(String, crate::contract::json::Json)], flags: &[String]) -> Result<(), Failure> {
-    let open = |path: &Path| fs::read(path);
+    let open = |path: &Path| crate::runtime::private_file::read(path, LARGEST_SETTINGS);
     super::keep::record(&crate::runtime::backend::Settings::given(block, flags, &open)?)
 }
 

@@ -9,6 +9,7 @@ use super::{keep::Keep, ledger::Purpose, setting::Setting};
 use crate::{
     app::session::Session,
     cli::{ForceUnlockArgs, StateCommand, StateListArgs, StatePushArgs},
+    contract::known::shown_file,
     engine::context::Interrupt,
     error::{Failure, Kind},
     runtime::{
@@ -164,7 +165,7 @@ fn read(path: &Path) -> Result<Vec<u8>, Failure> {
     text.map_err(|error| {
         Failure::new(
             Kind::Local,
-            format!("Cannot read the state from {}", path.display()),
+            format!("Cannot read the state from {}", shown_file(&path.to_string_lossy())),
             format!("{error}."),
         )
     })
