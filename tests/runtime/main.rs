@@ -4,9 +4,13 @@
 #![cfg(feature = "kubernetes")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stderr)]
 
+mod company;
 #[path = "../kubernetes/double.rs"]
 mod double;
 mod failures;
+mod hands;
+mod leaks;
+mod matrix;
 mod operations;
 mod runner;
 mod takeover;

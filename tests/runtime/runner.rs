@@ -131,7 +131,7 @@ impl Runner {
         .ok();
     }
 
-    fn operation(&self, command: &str, rest: &[&str]) -> Outcome {
+    pub(crate) fn operation(&self, command: &str, rest: &[&str]) -> Outcome {
         let mut args = vec![command];
         args.extend(COMMON);
         args.extend(rest);
