@@ -37,7 +37,20 @@ demo file=`mktemp -u -t machinepool-demo-XXXXXX.json`:
     {{binary}} destroy -auto-approve --sandbox {{file}} -var-file testdata/demo.tfvars.json
     rm -f {{file}}
 
-binary := env("CARGO_TARGET_DIR", "target") / "debug/machinepool"
+target_dir := absolute_path(env("CARGO_TARGET_DIR", "target"))
+binary := target_dir / "debug/machinepool"
+
+# Licences, sources, advisories and second TLS stacks among the dependencies; needs cargo-deny, and the network for
+# the advisories. `just deny licenses bans sources` does without.
+deny *checks:
+    cargo deny --locked check {{checks}}
+
+# Fuzz a target (inputs, state, planfile, root, backend) for so many seconds; needs cargo-fuzz and a nightly Rust.
+# What it finds interesting is kept in the target directory, not in the corpus of the repository.
+fuzz target seconds="60":
+    mkdir -p {{target_dir}}/fuzz/corpus/{{target}}
+    cargo +nightly fuzz run --target-dir {{target_dir}}/fuzz {{target}} {{target_dir}}/fuzz/corpus/{{target}} \
+        fuzz/corpus/{{target}} -- -max_total_time={{seconds}} -max_len=65536 -timeout=10 -rss_limit_mb=2048
 
 # API documentation; a broken link is an error.
 docs:

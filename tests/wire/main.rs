@@ -3,7 +3,7 @@
 //! were made. Needs Python 3; the double is set up on first use.
 
 #![cfg(feature = "aws")]
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stderr)]
 // The SDK's full type paths would hide what is read from them.
 #![allow(clippy::redundant_closure_for_method_calls)]
 
@@ -19,6 +19,7 @@ mod inputs;
 mod lifecycle;
 mod look;
 mod outputs;
+mod real;
 mod refusals;
 mod rolls;
 #[cfg(feature = "kubernetes")]
