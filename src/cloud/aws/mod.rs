@@ -29,6 +29,7 @@ mod http;
 mod s3;
 #[cfg(test)]
 mod tests;
+mod thin;
 mod write;
 
 /// The clients of one account and region, each made when it is first used.
@@ -62,7 +63,11 @@ impl Aws {
     }
 
     fn ec2(&self) -> &aws_sdk_ec2::Client {
-        self.ec2.get_or_init(|| aws_sdk_ec2::Client::new(&self.config))
+        self.ec2.get_or_init(|| {
+            let config =
+                aws_sdk_ec2::config::Builder::from(&self.config).interceptor(thin::ThinInstances).build();
+            aws_sdk_ec2::Client::from_conf(config)
+        })
     }
 
     fn s3(&self) -> &aws_sdk_s3::Client {
