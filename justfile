@@ -37,11 +37,18 @@ demo file=`mktemp -u -t machinepool-demo-XXXXXX.json`:
     {{binary}} destroy -auto-approve --sandbox {{file}} -var-file testdata/demo.tfvars.json
     rm -f {{file}}
 
-binary := env("CARGO_TARGET_DIR", "target") / "debug/machinepool"
+target := env("CARGO_TARGET_DIR", "target")
+binary := target / "debug/machinepool"
 
 # API documentation; a broken link is an error.
 docs:
     RUSTDOCFLAGS="-D warnings" cargo doc {{lean}} --no-deps
+
+# What the program costs, beside Terraform, into docs/performance.md. Needs a quiet machine and, once, many minutes.
+# `--only PART` prints a part of it: refresh, start-up, applies, calls, distance, crowds, sizes or instructions.
+bench *args="--write":
+    cargo rustc --locked --release --bin machinepool -- -C target-feature=+crt-static -C link-arg=-Wl,-z,pack-relative-relocs
+    cargo bench {{lean}} --profile dev --bench performance -- --binary {{target}}/release/machinepool {{args}}
 
 # The image for `spec.source.image`, static and small: docs/image.md. Needs buildah, and takes many minutes.
 image:

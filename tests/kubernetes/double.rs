@@ -10,7 +10,7 @@
 #[path = "double_api.rs"]
 mod api;
 #[path = "double_http.rs"]
-mod http;
+pub mod http;
 
 use std::{
     io::{BufRead as _, BufReader, Read, Write},

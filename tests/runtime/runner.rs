@@ -117,25 +117,33 @@ impl Runner {
     /// The same for the state with that suffix.
     pub(crate) fn init_for(&self, suffix: &str) {
         serde_json::from_str::<Value>(&self.run(&["version", "-json"]).ok()).unwrap();
-        let host = format!("-backend-config=host={}", self.kubernetes.address);
-        self.run(&[
-            "init",
-            "-input=false",
-            "-no-color",
-            "-lock-timeout=300s",
-            &format!("-backend-config=secret_suffix={suffix}"),
-            "-backend-config=namespace=team-a",
-            &host,
-            r#"-backend-config=labels={"captf.io/name"="demo-pool-0","captf.io/kind"="TerraformMachinePool"}"#,
-        ])
-        .ok();
+        self.run(&self.init_args(suffix).iter().map(String::as_str).collect::<Vec<_>>()).ok();
     }
 
-    fn operation(&self, command: &str, rest: &[&str]) -> Outcome {
+    /// `init` as the runner says it.
+    pub(crate) fn init_args(&self, suffix: &str) -> Vec<String> {
+        let mut args = vec!["init".to_owned()];
+        args.extend(COMMON.map(str::to_owned));
+        args.extend([
+            format!("-backend-config=secret_suffix={suffix}"),
+            "-backend-config=namespace=team-a".to_owned(),
+            format!("-backend-config=host={}", self.kubernetes.address),
+            r#"-backend-config=labels={"captf.io/name"="demo-pool-0","captf.io/kind"="TerraformMachinePool"}"#
+                .to_owned(),
+        ]);
+        args
+    }
+
+    /// A command as the runner says it.
+    pub(crate) fn operation_args<'a>(command: &'a str, rest: &[&'a str]) -> Vec<&'a str> {
         let mut args = vec![command];
         args.extend(COMMON);
         args.extend(rest);
-        self.run(&args)
+        args
+    }
+
+    fn operation(&self, command: &str, rest: &[&str]) -> Outcome {
+        self.run(&Self::operation_args(command, rest))
     }
 
     pub(crate) fn apply(&self) -> Outcome {
