@@ -31,6 +31,7 @@ async fn all_pages_of_instances_sorted_without_duplicates() {
     let found = canned.aws(1).instances("captf-a-b").await.unwrap();
     let ids: Vec<&str> = found.iter().map(|instance| instance.id.as_str()).collect();
     assert_eq!(ids, ["i-1", "i-2", "i-3"]);
+    assert_eq!(canned.sent().len(), 2, "one call a page");
     let first = canned.sent()[0].fields();
     assert_eq!(first["MaxResults"], "1000");
     assert_eq!(first["Filter.1.Name"], "tag:aws:autoscaling:groupName");
