@@ -47,7 +47,7 @@ docs:
 # What the program costs, beside Terraform, into docs/performance.md. Needs a quiet machine and, once, many minutes.
 # `--only PART` prints a part of it: refresh, start-up, applies, calls, distance, crowds, sizes or instructions.
 bench *args="--write":
-    cargo rustc --locked --release --bin machinepool -- -C target-feature=+crt-static -C link-arg=-Wl,-z,pack-relative-relocs
+    cargo rustc --locked --release --bin machinepool -- $(.ci/static release)
     cargo bench {{lean}} --profile dev --bench performance -- --binary {{target}}/release/machinepool {{args}}
 
 # The image for `spec.source.image`, static and small: docs/image.md. Needs buildah, and takes many minutes.
