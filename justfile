@@ -39,6 +39,10 @@ demo file=`mktemp -u -t machinepool-demo-XXXXXX.json`:
 
 binary := env("CARGO_TARGET_DIR", "target") / "debug/machinepool"
 
+# Pictures of plan, apply, status and a roll of the demo pool in the sandbox: docs/images/*.svg. Takes a minute.
+screens:
+    .ci/screens
+
 # API documentation; a broken link is an error.
 docs:
     RUSTDOCFLAGS="-D warnings" cargo doc {{lean}} --no-deps

@@ -4,6 +4,8 @@
 
 #[path = "cli/docs.rs"]
 mod docs;
+#[path = "cli/help.rs"]
+mod help;
 #[path = "cli/inputs.rs"]
 mod inputs;
 #[path = "cli/module.rs"]
@@ -12,8 +14,12 @@ mod module;
 mod runtime;
 #[path = "cli/sandbox.rs"]
 mod sandbox;
+#[path = "cli/status.rs"]
+mod status;
 #[path = "cli/surface.rs"]
 mod surface;
+#[path = "cli/watch.rs"]
+mod watch;
 
 use std::{
     ffi::OsStr,

@@ -7,15 +7,19 @@ mod console;
 mod furnish;
 mod inspect;
 pub(crate) mod load;
+mod manual;
 mod offline;
+mod screen;
 pub(crate) mod session;
 mod signals;
+mod status;
 mod ui;
+mod watch;
 
 use anyhow::Context as _;
 
 use crate::{
-    cli::{Cli, Command},
+    cli::{Cli, Command, RolloutCommand},
     runtime::commands,
 };
 use session::Session;
@@ -45,5 +49,11 @@ pub fn run(ui: &Ui, cli: &Cli) -> anyhow::Result<u8> {
         Command::State(command) => commands::state(&session, command),
         Command::ForceUnlock(args) => commands::force_unlock(&session, args),
         Command::Outputs(args) => inspect::outputs(&session, args),
+        Command::Status(args) => status::status(&session, args),
+        Command::Rollout(RolloutCommand::Status(args)) => status::rollout(&session, args),
+        Command::Rollout(RolloutCommand::Start(args)) => commands::start_rollout(&session, args),
+        Command::Rollout(RolloutCommand::Cancel(args)) => commands::cancel_rollout(&session, args),
+        Command::Completions(args) => manual::completions(ui, args),
+        Command::Man(args) => manual::man(ui, args),
     }
 }

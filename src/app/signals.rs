@@ -26,6 +26,8 @@ impl Signals {
     pub(super) async fn obey(mut self, ui: &Ui, interrupter: &Interrupter) -> Infallible {
         self.next().await;
         interrupter.raise();
+        // Before a second signal can end the process.
+        ui.leave_screen();
         ui.say("Stopping: the calls in flight are finished first. A second signal stops at once.\n");
         self.next().await;
         exit(INTERRUPTED);

@@ -1,6 +1,6 @@
 //! Walks a plan: stages in order, the chains of a stage side by side.
 
-use std::{cell::RefCell, ops::ControlFlow, time::Duration};
+use std::{cell::RefCell, collections::BTreeMap, ops::ControlFlow, time::Duration};
 
 use futures_util::{future::join_all, join};
 
@@ -226,7 +226,9 @@ async fn last_refresh(
         };
         Ok(match (refresh, started) {
             (Some(refresh), _) if !roll::is_final(&refresh.status) => {
-                ControlFlow::Continue(progress(refresh))
+                let done = refresh.percentage.unwrap_or(0);
+                ctx.progress.tell(Event::Share { done, of: 100 });
+                ControlFlow::Continue(progress(refresh, found.as_ref()))
             }
             (None, Some(id)) => ControlFlow::Continue(format!("AWS does not show instance refresh {id} yet")),
             (refresh, _) => ControlFlow::Break(refresh.cloned()),
@@ -245,20 +247,34 @@ fn newest_of_template<'a>(group: &Group, refreshes: &'a [Refresh]) -> Option<&'a
     rolls.then_some(newest)
 }
 
-fn progress(refresh: &Refresh) -> String {
+/// What is left to do comes first: a narrow terminal cuts the end.
+fn progress(refresh: &Refresh, group: Option<&Group>) -> String {
     format!(
-        "instance refresh {} is {}, {} % done, {} left to replace",
-        refresh.id,
-        refresh.status,
+        "{} % done, {} left to replace{}; instance refresh {} is {}",
         refresh.percentage.unwrap_or(0),
         refresh.remaining.map_or_else(|| "?".to_owned(), |n| n.to_string()),
+        group.map(lifecycles).unwrap_or_default(),
+        refresh.id,
+        refresh.status,
     )
+}
+
+/// How many members of a group are in each state that it tells: `, 2 InService, 1 Pending`.
+pub(super) fn lifecycles(group: &Group) -> String {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for member in &group.members {
+        *counts.entry(&member.lifecycle).or_default() += 1;
+    }
+    counts.into_iter().map(|(lifecycle, count)| format!(", {count} {lifecycle}")).collect()
 }
 
 fn unsuccessful(refresh: Refresh) -> Failure {
     let next = match refresh.status.as_str() {
-        "Failed" => "The next apply starts it again, up to three times for one template version.",
-        _ => "It is left so: to go on, start an instance refresh by hand.",
+        "Failed" => {
+            "The next apply starts it again, up to three times for one template version; machinepool rollout start \
+             begins anew."
+        }
+        _ => "An apply leaves it so; machinepool rollout start goes on with it.",
     };
     let reason = refresh.reason.unwrap_or_else(|| "no reason given".to_owned());
     Failure::new(

@@ -61,6 +61,13 @@ pub enum Event {
         /// For how long already.
         waited: Duration,
     },
+    /// How much of what is waited for is done; told before the wait itself.
+    Share {
+        /// So many,
+        done: u32,
+        /// of so many.
+        of: u32,
+    },
     /// Something odd that stops nothing.
     Warning(Diagnostic),
 }

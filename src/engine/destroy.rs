@@ -3,6 +3,7 @@
 use std::{ops::ControlFlow, time::Duration};
 
 use super::{
+    apply::lifecycles,
     context::{Context, Event},
     describe, observe,
     perform::Performer,
@@ -268,7 +269,10 @@ impl Run<'_> {
             self.unprotect(&group).await?;
             let count = before.members.len().max(left.len());
             let verb = if left.len() == 1 { "is" } else { "are" };
-            Ok(ControlFlow::Continue(format!("{} of {count} members {verb} left", left.len())))
+            let gone = u32::try_from(count - left.len()).unwrap_or(u32::MAX);
+            self.ctx.progress.tell(Event::Share { done: gone, of: u32::try_from(count).unwrap_or(u32::MAX) });
+            let states = lifecycles(&group);
+            Ok(ControlFlow::Continue(format!("{} of {count} members {verb} left{states}", left.len())))
         })
         .await
     }

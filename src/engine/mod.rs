@@ -8,6 +8,8 @@ pub mod destroy;
 mod explain;
 pub mod observe;
 mod perform;
+pub mod rollout;
+pub mod status;
 pub mod teardown;
 mod wait;
 

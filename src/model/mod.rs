@@ -1,5 +1,6 @@
 //! The pure core: inputs + observation -> desired -> plan. No I/O, no clock, no randomness.
 
+pub mod advice;
 pub mod desired;
 pub mod diff;
 pub mod image;
@@ -14,6 +15,8 @@ pub mod planner;
 pub mod records;
 pub mod resources;
 pub mod roll;
+pub mod rollout;
+pub mod status;
 pub mod target;
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]

@@ -83,6 +83,8 @@ pub struct GroupMember {
     pub zone: String,
     /// `Pending`, `InService`, `Standby`, `Terminating:Wait`, ...
     pub lifecycle: String,
+    /// `Healthy` or `Unhealthy`, as the group's health check sees it.
+    pub health: String,
     /// Protected from scale-in.
     pub protected: bool,
     /// The template it was launched from; `None` for one attached by hand.
@@ -100,6 +102,8 @@ pub struct Instance {
     pub zone: String,
     /// Private addresses, IPv4 of the primary interface first, then further ones and IPv6.
     pub addresses: Vec<String>,
+    /// When it was launched, or started again after a stop.
+    pub launched: Option<Timestamp>,
 }
 
 /// A scaling policy, from `DescribePolicies`.

@@ -13,7 +13,7 @@ fn pool() -> String {
 }
 
 /// Members come up a few seconds after their group.
-fn await_members(bench: &Bench, pool: &str) {
+pub(crate) fn await_members(bench: &Bench, pool: &str) {
     for _ in 0..100 {
         if bench.run(&format!("outputs provider_id_list {pool}")).ok().contains("aws:///") {
             return;

@@ -3,7 +3,7 @@
 use std::{cell::RefCell, future::Future, path::PathBuf, rc::Rc, time::Duration};
 
 use machinepool::{
-    clock::Clock as _,
+    clock::{Clock as _, Timestamp},
     cloud::{
         CloudError,
         recorded::{Call, Moment, Recorded},
@@ -17,9 +17,11 @@ use machinepool::{
     engine::{
         self, Applied, Planned, Teardown,
         context::{Context, Interrupt, Silent},
+        rollout::Cancelled,
+        status::Looked,
     },
     error::Failure,
-    model::{names::Names, plan::Counts},
+    model::{names::Names, plan::Counts, rollout::Rollout},
 };
 use serde_json::Value;
 
@@ -175,6 +177,32 @@ impl Lab {
 
     pub(crate) fn await_roll(&self, scope: &Scope, started: Option<&str>) -> Result<(), Failure> {
         self.with(async |context| engine::await_roll(context, scope, started).await)
+    }
+
+    /// The time in the account.
+    pub(crate) fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    pub(crate) fn look(&self, scope: &Scope, request: Option<&Request>) -> Result<Looked, Failure> {
+        run(engine::status::look(&self.cloud, scope, request))
+    }
+
+    /// What a `rollout start` decides; carried out if there is something to start.
+    pub(crate) fn start_rollout(&self, request: &Request) -> Result<Rollout, Failure> {
+        self.with(async |context| {
+            let planned = engine::plan(&self.cloud, request).await?;
+            let rollout = engine::rollout::plan_rollout(&planned)?;
+            if let Rollout::Start(plan) = &rollout {
+                let planned = Planned { plan: plan.clone(), ..planned };
+                engine::apply(context, request, &planned).await?;
+            }
+            Ok(rollout)
+        })
+    }
+
+    pub(crate) fn cancel_rollout(&self, scope: &Scope) -> Result<Cancelled, Failure> {
+        self.with(async |context| engine::rollout::cancel(context, scope).await)
     }
 
     pub(crate) fn outputs(&self, scope: &Scope) -> Result<Outputs, Failure> {

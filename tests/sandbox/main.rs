@@ -13,4 +13,5 @@ mod properties;
 mod round_trips;
 mod scenario;
 mod shape;
+mod status;
 mod text;

@@ -51,14 +51,14 @@ pub(super) fn plan(view: &View<'_>, version: u64, draft: &mut Draft) {
             format!("The roll failed {} times and is not started again", roll::FAILURES_MAX),
             format!(
                 "Members still run another launch template than {name}. AWS says: {reason}. Mend the cause; a \
-                 new template version, or an instance refresh started by hand, begins anew."
+                 new template version, or machinepool rollout start, begins anew."
             ),
         )),
         Decision::Stopped(status) => draft.warnings.push(Diagnostic::warning(
             format!("The roll was stopped: its instance refresh is {status}"),
             format!(
-                "Members still run another launch template than {name}. To go on, start an instance refresh \
-                 of {} by hand (aws autoscaling start-instance-refresh, with SkipMatching).",
+                "Members of {} still run another launch template than {name}. machinepool rollout start goes on with \
+                 the roll.",
                 live.name
             ),
         )),
@@ -68,7 +68,7 @@ pub(super) fn plan(view: &View<'_>, version: u64, draft: &mut Draft) {
                 "Members were left behind by a successful roll",
                 format!(
                     "Members that run another launch template than {name}, put aside (standby) or attached by \
-                     hand: {}. Terminate them, or start an instance refresh by hand.",
+                     hand: {}. Terminate them, or try again with machinepool rollout start.",
                     left.join(", ")
                 ),
             ));
