@@ -16,11 +16,10 @@ use crate::{
 const NAME: &str = "machinepool";
 
 /// Prints a script for a shell.
-pub(super) fn completions(ui: &Ui, args: &CompletionsArgs) -> anyhow::Result<u8> {
+pub(super) fn completions(ui: &Ui, args: &CompletionsArgs) {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), NAME, &mut script);
     ui.result(&String::from_utf8_lossy(&script));
-    Ok(0)
 }
 
 /// Prints one man page, or writes all of them.

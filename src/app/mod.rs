@@ -53,7 +53,10 @@ pub fn run(ui: &Ui, cli: &Cli) -> anyhow::Result<u8> {
         Command::Rollout(RolloutCommand::Status(args)) => status::rollout(&session, args),
         Command::Rollout(RolloutCommand::Start(args)) => commands::start_rollout(&session, args),
         Command::Rollout(RolloutCommand::Cancel(args)) => commands::cancel_rollout(&session, args),
-        Command::Completions(args) => manual::completions(ui, args),
+        Command::Completions(args) => {
+            manual::completions(ui, args);
+            Ok(0)
+        }
         Command::Man(args) => manual::man(ui, args),
     }
 }

@@ -265,7 +265,7 @@ pub(super) fn lifecycles(group: &Group) -> String {
     for member in &group.members {
         *counts.entry(&member.lifecycle).or_default() += 1;
     }
-    counts.into_iter().map(|(lifecycle, count)| format!(", {count} {lifecycle}")).collect()
+    counts.into_iter().fold(String::new(), |text, (lifecycle, count)| format!("{text}, {count} {lifecycle}"))
 }
 
 fn unsuccessful(refresh: Refresh) -> Failure {

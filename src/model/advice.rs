@@ -202,7 +202,7 @@ const THROTTLED: &str =
 pub fn advice(words: &str) -> Option<(Cause, &'static str)> {
     let words = words.to_lowercase();
     let says = |phrase: &&[&str]| phrase.iter().all(|word| words.contains(word));
-    let rule = RULES.iter().find(|(_, phrases, _)| phrases.iter().any(|phrase| says(phrase)));
+    let rule = RULES.iter().find(|(_, phrases, _)| phrases.iter().any(says));
     let throttled = ["request limit exceeded", "requestlimitexceeded", "rate exceeded", "throttl"];
     rule.map(|(cause, _, what)| (*cause, *what)).or_else(|| {
         throttled.iter().any(|word| words.contains(word)).then_some((Cause::Throttled, THROTTLED))
@@ -314,8 +314,8 @@ mod tests {
                 "{cause:?}"
             );
             assert!(what.ends_with('.') && what.len() > 30, "{cause:?}");
-            for word in phrases.iter().flat_map(|phrase| phrase.iter()) {
-                assert_eq!(*word, word.to_lowercase(), "{cause:?}");
+            for word in phrases.concat() {
+                assert_eq!(word, word.to_lowercase(), "{cause:?}");
             }
         }
     }

@@ -28,7 +28,6 @@ pub enum Behind {
 
 /// One instance of the pool.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[expect(clippy::struct_excessive_bools, reason = "independent marks of one instance")]
 pub struct MemberStatus {
     /// Instance id.
     pub instance_id: String,

@@ -23,7 +23,8 @@ pub(super) fn activities(status: &Status, style: Style) -> Option<String> {
         lines.extend(one(activity, now, widest, style));
     }
     if all.len() > shown.len() {
-        lines.push(format!("  ... and {} more (with --format json)", all.len() - shown.len()));
+        let rest = format!("... and {} more (with --format json)", all.len() - shown.len());
+        lines.extend(columns(&[vec![Piece::plain(&rest)]], 2, style));
     }
     Some(lines.join("\n"))
 }

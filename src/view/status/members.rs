@@ -134,12 +134,11 @@ fn row(member: &MemberStatus, now: Timestamp) -> Row {
 
 fn marks(member: &MemberStatus) -> Piece {
     let behind = match member.behind {
-        Behind::No => "",
         Behind::OlderVersion => "older version",
         Behind::OtherTemplate => "other template",
         Behind::NoTemplate => "no template",
         Behind::Unknown if member.lifecycle.is_none() && !member.leaving => "not in the group",
-        Behind::Unknown => "",
+        Behind::No | Behind::Unknown => "",
     };
     let marks = [
         (!behind.is_empty(), behind),
@@ -202,7 +201,7 @@ fn ages(members: &[&MemberStatus], now: Timestamp) -> String {
 fn odd(members: &[MemberStatus], now: Timestamp, style: Style) -> Vec<String> {
     let is_odd = |member: &&MemberStatus| {
         let only_behind = MemberStatus { behind: Behind::No, ..(*member).clone() }.is_ordinary();
-        !member.is_ordinary() && !(only_behind && member.behind != Behind::NoTemplate)
+        !member.is_ordinary() && (!only_behind || member.behind == Behind::NoTemplate)
     };
     let odd: Vec<&MemberStatus> = members.iter().filter(is_odd).collect();
     if odd.is_empty() {
@@ -212,7 +211,8 @@ fn odd(members: &[MemberStatus], now: Timestamp, style: Style) -> Vec<String> {
     let mut lines = vec![String::new(), style.paint(Tone::Strong, "Not ordinary")];
     lines.extend(by_zone(shown, now, style));
     if odd.len() > shown.len() {
-        lines.push(format!("  {}", abridge::rest(odd.len() - shown.len())));
+        let rest = abridge::rest(odd.len() - shown.len());
+        lines.extend(columns(&[vec![Piece::plain(&rest)]], 2, style));
     }
     lines
 }
