@@ -141,7 +141,7 @@ mod tests {
 
     #[test]
     fn a_frame_that_is_too_tall_says_so() {
-        let tall: String = (1..=30).map(|n| format!("line {n}\n")).collect();
+        let tall: String = (1..=30).fold(String::new(), |text, n| format!("{text}line {n}\n"));
         let shown = frame(&tall, 10);
         assert_eq!(shown.matches("\r\n").count(), 9);
         assert!(shown.contains("line 8\u{1b}") && !shown.contains("line 9\u{1b}"), "{shown}");

@@ -80,7 +80,7 @@ fn a_status_follows_a_pool_from_nothing_to_nothing() {
         "{settled:#?}"
     );
     lab.edit(|world| {
-        world.launch_error = Some("We currently do not have sufficient m6i.large capacity".into())
+        world.launch_error = Some("We currently do not have sufficient m6i.large capacity".into());
     });
     lab.apply(&patched(json!({"replicas": 5}))).unwrap();
     lab.wait(Duration::from_mins(2));
