@@ -4,10 +4,12 @@ pub(crate) mod account;
 pub(crate) mod ask;
 mod calls;
 mod console;
+mod doctor;
 mod furnish;
 mod inspect;
 pub(crate) mod load;
 mod offline;
+mod policy;
 pub(crate) mod session;
 mod signals;
 mod ui;
@@ -44,6 +46,8 @@ pub fn run(ui: &Ui, cli: &Cli) -> anyhow::Result<u8> {
         Command::Show(args) => commands::show(ui, args),
         Command::State(command) => commands::state(&session, command),
         Command::ForceUnlock(args) => commands::force_unlock(&session, args),
+        Command::Doctor(args) => doctor::doctor(&session, args),
+        Command::IamPolicy(args) => policy::iam_policy(ui, args),
         Command::Outputs(args) => inspect::outputs(&session, args),
     }
 }

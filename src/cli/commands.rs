@@ -185,6 +185,8 @@ pub enum SchemaOf {
     Outputs,
     /// What a user may say beside the inputs.
     Variables,
+    /// What doctor finds.
+    Doctor,
 }
 
 /// How to print a schema.

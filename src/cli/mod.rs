@@ -1,8 +1,10 @@
 //! The command line: what may be said, in which spellings. Nothing here reads a file or calls AWS.
 
 mod commands;
+mod doctor;
 mod inputs;
 mod parse;
+mod permissions;
 mod spelling;
 mod terraform;
 mod values;
@@ -17,8 +19,10 @@ pub use commands::{
     ApplyArgs, DestroyArgs, OutputsArgs, OutputsFormat, PlanArgs, PlanFormat, SchemaArgs, SchemaFormat,
     SchemaOf, ValidateArgs,
 };
+pub use doctor::{DoctorArgs, DoctorFormat};
 pub use inputs::{InputArgs, Source};
 pub use parse::{Form, Parsed, form, parse};
+pub use permissions::PolicyArgs;
 pub use terraform::{
     ForceUnlockArgs, InitArgs, LockArgs, ShowArgs, StateCommand, StateListArgs, StatePushArgs, TerraformArgs,
     VersionArgs,
@@ -130,8 +134,12 @@ pub enum Command {
     Destroy(DestroyArgs),
     /// Print the pool's outputs, read live.
     Outputs(OutputsArgs),
-    /// Print the JSON Schema of inputs, outputs or variables.
+    /// Print the JSON Schema of inputs, outputs, variables or doctor's findings.
     Schema(SchemaArgs),
+    /// Look for what will go wrong before it does; changes nothing.
+    Doctor(DoctorArgs),
+    /// Print the least-privilege IAM policy for this pool, or for all pools.
+    IamPolicy(PolicyArgs),
     /// Prepare a working directory that a main.tf.json makes one of Terraform's.
     Init(InitArgs),
     /// Print a saved plan.

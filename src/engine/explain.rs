@@ -4,6 +4,7 @@ use crate::{
     cloud::{CloudError, ErrorKind},
     contract::problem::Diagnostic,
     error::{Failure, Kind},
+    model::permissions,
 };
 
 impl From<CloudError> for Failure {
@@ -44,7 +45,7 @@ fn operation_name(operation: &str) -> &str {
     operation.split_once(':').map_or(operation, |(_, name)| name)
 }
 
-fn hint(kind: ErrorKind, operation: &str, message: &str) -> Option<String> {
+fn hint(kind: ErrorKind, operation: &'static str, message: &str) -> Option<String> {
     let text = match kind {
         ErrorKind::AccessDenied => return Some(denied(operation)),
         ErrorKind::Credentials => {
@@ -84,16 +85,8 @@ fn is_about_launching(message: &str) -> bool {
 }
 
 /// The statement that would allow an operation, with what AWS checks behind it.
-fn denied(operation: &str) -> String {
-    let actions: &[&str] = match operation {
-        "autoscaling:CreateAutoScalingGroup" | "autoscaling:UpdateAutoScalingGroup" => {
-            &[operation, "ec2:RunInstances", "ec2:CreateTags", "iam:PassRole", "iam:CreateServiceLinkedRole"]
-        }
-        "s3:HeadObject" | "s3:GetObject" => &["s3:GetObject", "s3:ListBucket"],
-        "s3:PutObject" => &["s3:PutObject", "s3:PutObjectTagging"],
-        "ec2:CreateLaunchTemplate" => &[operation, "ec2:CreateTags"],
-        _ => &[operation],
-    };
+fn denied(operation: &'static str) -> String {
+    let actions = permissions::needed_for(operation);
     let list: Vec<String> = actions.iter().map(|action| format!("\"{action}\"")).collect();
     format!(
         "The credentials do not allow it. Add to their policy:\n  {{\"Effect\": \"Allow\", \"Action\": [{}], \

@@ -2,6 +2,7 @@
 //! here is decided only how to answer what AWS says to a single call.
 
 pub mod apply;
+mod checkup;
 pub mod context;
 mod describe;
 pub mod destroy;
@@ -27,6 +28,7 @@ use crate::{
 };
 
 pub use apply::{Applied, apply, await_roll};
+pub use checkup::checkup;
 pub use destroy::destroy;
 pub use teardown::{Teardown, plan_destroy};
 

@@ -1,5 +1,6 @@
 //! The pure core: inputs + observation -> desired -> plan. No I/O, no clock, no randomness.
 
+pub mod checkup;
 pub mod desired;
 pub mod diff;
 pub mod image;
@@ -9,6 +10,7 @@ pub mod names;
 pub mod observed;
 pub mod outputs;
 pub mod ownership;
+pub mod permissions;
 pub mod plan;
 pub mod planner;
 pub mod records;

@@ -185,6 +185,9 @@ pub struct Image {
     pub root_device_name: String,
     /// As AWS writes it: `2026-01-31T12:00:00.000Z`; orders as text.
     pub creation_date: String,
+    /// Size of the snapshot behind its root device, if known: no root volume can be smaller.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub root_volume_size_gib: Option<u32>,
 }
 
 /// What was read about the bootstrap object.

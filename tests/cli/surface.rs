@@ -4,8 +4,19 @@ use std::{io::Read, process::Stdio};
 
 use super::{Bench, Outcome, demo};
 
-const COMMANDS: [&str; 10] =
-    ["init", "validate", "plan", "apply", "destroy", "outputs", "show", "force-unlock", "schema", "version"];
+const COMMANDS: [&str; 11] = [
+    "init",
+    "validate",
+    "plan",
+    "apply",
+    "destroy",
+    "outputs",
+    "iam-policy",
+    "show",
+    "force-unlock",
+    "schema",
+    "version",
+];
 
 #[test]
 fn every_command_has_help_with_examples() {

@@ -131,7 +131,7 @@ fn matching(name: &str, pattern: impl Into<String>) -> Filter {
     Filter::builder().name(name).values(pattern).build()
 }
 
-fn literal(text: &str) -> String {
+pub(super) fn literal(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
         if matches!(character, '*' | '?' | '\\') {

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use super::surroundings::Surroundings;
 use crate::{
     clock::Timestamp,
     contract::request::Tags,
@@ -79,6 +80,13 @@ pub struct World {
     pub echoes: Echoes,
     /// How many ids have been given out.
     pub ids: u64,
+    /// What a check-up finds otherwise than in an account where all is well.
+    #[serde(skip_serializing_if = "is_default")]
+    pub surroundings: Surroundings,
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 /// How much reads lag behind writes. Zero, the default, is no lag.

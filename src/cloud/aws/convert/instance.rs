@@ -53,7 +53,14 @@ pub(in crate::cloud::aws) fn image(from: &sdk::Image) -> Image {
         architecture: text(from.architecture()),
         root_device_name: text(from.root_device_name()),
         creation_date: text(from.creation_date()),
+        root_volume_size_gib: root_volume_size(from),
     }
+}
+
+fn root_volume_size(image: &sdk::Image) -> Option<u32> {
+    let root = image.root_device_name()?;
+    let device = image.block_device_mappings().iter().find(|device| device.device_name() == Some(root))?;
+    super::count(device.ebs()?.volume_size())
 }
 
 #[cfg(test)]
