@@ -4,6 +4,8 @@
 
 #[path = "cli/docs.rs"]
 mod docs;
+#[path = "cli/doctor.rs"]
+mod doctor;
 #[path = "cli/inputs.rs"]
 mod inputs;
 #[path = "cli/module.rs"]

@@ -4,13 +4,14 @@ use std::{io::Read, process::Stdio};
 
 use super::{Bench, Outcome, demo};
 
-const COMMANDS: [&str; 11] = [
+const COMMANDS: [&str; 12] = [
     "init",
     "validate",
     "plan",
     "apply",
     "destroy",
     "outputs",
+    "doctor",
     "iam-policy",
     "show",
     "force-unlock",
@@ -77,7 +78,9 @@ fn a_suggestion_for_a_misspelt_option() {
 #[test]
 fn schemas_are_json_and_variables_a_table() {
     let bench = Bench::new();
-    for line in ["schema", "schema inputs", "schema outputs", "schema variables --format json"] {
+    for line in
+        ["schema", "schema inputs", "schema outputs", "schema doctor", "schema variables --format json"]
+    {
         let schema: serde_json::Value = serde_json::from_str(&bench.run(line).ok()).unwrap();
         assert!(schema.is_object(), "{line}");
     }

@@ -11,6 +11,7 @@ mod budgets;
 mod calls;
 mod crashes;
 mod destroy;
+mod doctor;
 mod double;
 mod drift;
 mod faults;

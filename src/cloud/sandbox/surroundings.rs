@@ -135,8 +135,9 @@ impl World {
             return BTreeSet::new();
         }
         let without = around.not_offered.get(kind);
-        let has = |zone: &&String| without.is_none_or(|zones| !zones.contains(*zone));
-        self.subnets.values().filter(has).cloned().collect()
+        let has = |zone: &String| without.is_none_or(|zones| !zones.contains(zone));
+        let common = ["a", "b", "c", "d", "e", "f"].map(|letter| format!("{}{letter}", self.region));
+        common.into_iter().chain(self.subnets.values().cloned()).filter(has).collect()
     }
 
     fn instance_profile(&self, name: &str) -> InstanceProfile {
