@@ -185,7 +185,7 @@ async fn a_wrong_region() {
     pool.inputs["captf_cluster_outputs"]["region"] = "eu-west-1".into();
     let outcome = pool.run(&["doctor"]).exits(1);
     let told = outcome.out.replace("\n      ", " ");
-    assert!(told.contains("Wrong region: us-east-1a, us-east-1b, us-east-1c is not in eu-west-1"), "{told}");
+    assert!(told.contains("Wrong region: us-east-1a, us-east-1b, us-east-1c are not in eu-west-1"), "{told}");
     assert!(told.contains("wrong region or wrong account?"), "{told}");
 }
 

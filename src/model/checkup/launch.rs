@@ -71,8 +71,8 @@ fn chosen<'a>(request: &Request, look: &'a Look<Vec<Image>>) -> Result<(Check, O
                 .because("No instance launches from it until it is.")
                 .fix("Wait for it, or set machine_image to another one.")
         }
-        Some(image) => Check::pass(ID, format!("Image {id} ({})", image.name)),
-        None => Check::pass(ID, format!("Image {id}")),
+        Some(image) if !image.name.is_empty() => Check::pass(ID, format!("Image {id}, {}", image.name)),
+        _ => Check::pass(ID, format!("Image {id}")),
     };
     Ok((check, image))
 }

@@ -22,7 +22,8 @@ pub(super) fn region(request: &Request) -> Check {
     if foreign.is_empty() {
         return Check::pass(ID, format!("Region {region}, as the cluster's exports say"));
     }
-    Check::fail(ID, format!("Wrong region: {} is not in {region}", foreign.join(", ")))
+    let verb = if foreign.len() == 1 { "is" } else { "are" };
+    Check::fail(ID, format!("Wrong region: {} {verb} not in {region}", foreign.join(", ")))
         .because("The cluster's exports name a region, and zones of another one.")
         .fix("Correct region or failure_domains of the exports.")
 }
@@ -74,7 +75,7 @@ fn subnets_exist(request: &Request, subnets: &[Subnet]) -> Check {
         .collect();
     let region = &request.exports.region;
     if missing.is_empty() {
-        return Check::pass(ID, format!("The cluster's {} exist", count(domains.len(), "subnet")));
+        return Check::pass(ID, format!("The cluster's {}", exist(domains.len(), "subnet")));
     }
     let wrong_place = if missing.len() == domains.len() {
         " None of the cluster's subnets is there: wrong region or wrong account?"
@@ -155,7 +156,7 @@ fn security_groups_exist(request: &Request, groups: &[SecurityGroup]) -> Check {
     let missing: Vec<&str> =
         wanted.iter().copied().filter(|id| !groups.iter().any(|group| group.id == *id)).collect();
     if missing.is_empty() {
-        return Check::pass(ID, format!("The pool's {} exist", count(wanted.len(), "security group")));
+        return Check::pass(ID, format!("The pool's {}", exist(wanted.len(), "security group")));
     }
     Check::fail(ID, format!("No such security group: {}", missing.join(", ")))
         .because(format!("There is none by that id in {} of this account.", request.exports.region))
@@ -185,6 +186,7 @@ fn one_vpc(subnets: Option<&Vec<Subnet>>, groups: &[SecurityGroup]) -> Check {
         .fix("Take the ids of one VPC: check the cluster's exports and additional_security_group_ids.")
 }
 
-fn count(number: usize, noun: &str) -> String {
-    if number == 1 { noun.to_owned() } else { format!("{number} {noun}s") }
+/// `subnet exists`, `3 subnets exist`.
+fn exist(number: usize, noun: &str) -> String {
+    if number == 1 { format!("{noun} exists") } else { format!("{number} {noun}s exist") }
 }

@@ -23,6 +23,12 @@ pub(super) fn covers(pattern: &str, text: &str) -> bool {
 
 /// Whether there is a text that both patterns take.
 pub(super) fn meet(one: &str, other: &str) -> bool {
+    // Most pairs differ before their first wildcard.
+    let fixed = |text: &str| text.find(['*', '?']).unwrap_or(text.len());
+    let shared = fixed(one).min(fixed(other));
+    if one.as_bytes()[..shared] != other.as_bytes()[..shared] {
+        return false;
+    }
     let (one, other): (Vec<char>, Vec<char>) = (one.chars().collect(), other.chars().collect());
     // Row by row: whether the rest of `one` from i and the rest of `other` from j meet.
     let mut below = vec![false; other.len() + 1];

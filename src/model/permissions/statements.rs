@@ -75,15 +75,16 @@ fn object(grant: &Grant) -> Vec<Statement> {
     vec![
         statement(
             "ReadBootstrapObject",
-            "the same: what is known of the bootstrap data. The data itself is never fetched, but a HEAD needs it",
+            "every command that reads: what is known of the bootstrap data. The data itself is never fetched, but a HEAD \
+             needs the action",
             vec!["s3:GetObject", "s3:GetObjectTagging"],
             &objects,
             BTreeMap::new(),
         ),
         statement(
             "TellMissingObject",
-            "the same: without it S3 denies a missing object instead of calling it missing. A HEAD has no prefix \
-             that a condition could ask for",
+            "every command that reads: without it S3 denies a missing object instead of calling it missing. A HEAD has \
+             no prefix that a condition could ask for",
             vec!["s3:ListBucket"],
             &grant.buckets.iter().map(arn).collect::<Vec<_>>(),
             BTreeMap::new(),
@@ -161,7 +162,7 @@ fn template(grant: &Grant) -> Vec<Statement> {
         create,
         Statement {
             sid: "TagNewLaunchTemplate",
-            purpose: "behind it: the tags of the new template",
+            purpose: "behind a new launch template: its tags",
             actions: vec!["ec2:CreateTags"],
             resources: arn.clone(),
             conditions: one(EQUALS, equal("ec2:CreateAction", &["CreateLaunchTemplate"])),
@@ -194,35 +195,35 @@ fn launches(grant: &Grant) -> Vec<Statement> {
     vec![
         Statement {
             sid: "LaunchFromPoolsTemplate",
-            purpose: "behind the group: AWS checks whether who gives it a template may launch that",
+            purpose: "behind a group: AWS checks whether who gives it a template may launch that",
             actions: vec!["ec2:RunInstances"],
             resources: vec![ec2_arn(grant, "launch-template")],
             conditions: owned(grant),
         },
         Statement {
             sid: "LaunchWhatTemplatesName",
-            purpose: "the same: what a template names, only in launches from a template",
+            purpose: "behind a group: what a template names, only in launches from a template",
             actions: vec!["ec2:RunInstances"],
             resources: named,
             conditions: one(ARN_LIKE, equal("ec2:LaunchTemplate", &[&ec2_arn(grant, "launch-template")])),
         },
         Statement {
             sid: "TagWhatIsLaunched",
-            purpose: "the same: the tags that a template gives to what it launches",
+            purpose: "behind a group: the tags that a template gives to what it launches",
             actions: vec!["ec2:CreateTags"],
             resources: ["instance", "network-interface", "volume"].map(|kind| ec2_arn(grant, kind)).to_vec(),
             conditions: one(EQUALS, equal("ec2:CreateAction", &["RunInstances"])),
         },
         Statement {
             sid: "PassWorkersRole",
-            purpose: "the same: the template hands the workers' role to EC2",
+            purpose: "behind a group: the template hands the workers' role to EC2",
             actions: vec!["iam:PassRole"],
             resources: grant.worker_roles.clone(),
             conditions: one(EQUALS, equal("iam:PassedToService", ec2_services(partition))),
         },
         Statement {
             sid: "CreateServiceLinkedRoles",
-            purpose: "the same, once an account: AWS's own roles for Auto Scaling and for Spot Instances",
+            purpose: "behind an account's first group: AWS's own roles for Auto Scaling and for Spot Instances",
             actions: vec!["iam:CreateServiceLinkedRole"],
             resources: linked_roles(grant),
             conditions: one(EQUALS, equal("iam:AWSServiceName", &LINKED_ROLES.map(|(service, _)| service))),
@@ -230,7 +231,7 @@ fn launches(grant: &Grant) -> Vec<Statement> {
     ]
 }
 
-fn doctor(grant: &Grant) -> [Statement; 3] {
+fn doctor(grant: &Grant) -> [Statement; 4] {
     let Grant { partition, account, .. } = grant;
     let mut quota = in_region(grant);
     quota.entry(EQUALS).or_default().extend(equal("servicequotas:service", &["ec2"]));
@@ -251,12 +252,17 @@ fn doctor(grant: &Grant) -> [Statement; 3] {
             conditions: in_region(grant),
         },
         Statement {
+            sid: "DoctorReadsProfile",
+            purpose: "doctor alone: the workers' instance profile",
+            actions: vec!["iam:GetInstanceProfile"],
+            resources: vec![format!("arn:{partition}:iam::{account}:instance-profile/*")],
+            conditions: BTreeMap::new(),
+        },
+        Statement {
             sid: "DoctorReadsRoles",
-            purpose: "doctor alone: the workers' instance profile, and AWS's own roles",
-            actions: vec!["iam:GetInstanceProfile", "iam:GetRole"],
-            resources: ["instance-profile/*", "role/aws-service-role/*"]
-                .map(|kind| format!("arn:{partition}:iam::{account}:{kind}"))
-                .to_vec(),
+            purpose: "doctor alone: AWS's own roles",
+            actions: vec!["iam:GetRole"],
+            resources: vec![format!("arn:{partition}:iam::{account}:role/aws-service-role/*")],
             conditions: BTreeMap::new(),
         },
         Statement {

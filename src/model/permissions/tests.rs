@@ -170,8 +170,10 @@ fn a_policy_fits_a_managed_policy() {
             ("captf.io/name", "a-cluster-with-a-name-pool-0"),
         ]),
     };
-    let policy = |pools| Policy::of(&grant(|grant| grant.pools = pools));
+    let policy = |pools| Policy::of(&grant(|grant| (grant.pools, grant.doctor) = (pools, false)));
     assert!(policy(pools()).fits_managed_policy(), "{}", policy(pools()).length());
+    let demo = Policy::of(&grant(|_| {}));
+    assert!(demo.fits_managed_policy(), "{}", demo.length());
     assert!(policy(Pools::All).fits_managed_policy());
     let mut many = policy(Pools::All);
     many.statements[0].resources = vec!["x".repeat(5_000)];
