@@ -9,14 +9,15 @@ use machinepool::{
 
 use super::{Bench, testdata};
 
+/// Several tests may bless parts of one file.
+static BLESSING: Mutex<()> = Mutex::new(());
+
 /// What stands between `<!-- name -->` and `<!-- /name -->` in `file` is `wanted`. With
 /// `MACHINEPOOL_BLESS=1` the file is brought up to date instead.
 #[track_caller]
 fn is_up_to_date(file: &str, name: &str, wanted: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
     let (begin, end) = (format!("<!-- {name} -->\n"), format!("<!-- /{name} -->"));
-    // Several tests may bless parts of one file.
-    static BLESSING: Mutex<()> = Mutex::new(());
     let _alone = BLESSING.lock();
     let text = fs::read_to_string(&path).unwrap();
     let (before, rest) = text.split_once(&begin).unwrap();
