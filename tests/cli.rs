@@ -8,6 +8,8 @@ mod docs;
 mod inputs;
 #[path = "cli/module.rs"]
 mod module;
+#[path = "cli/pages.rs"]
+mod pages;
 #[path = "cli/runtime.rs"]
 mod runtime;
 #[path = "cli/sandbox.rs"]

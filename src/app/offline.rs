@@ -23,6 +23,7 @@ pub(super) fn schema(ui: &Ui, args: &SchemaArgs) -> anyhow::Result<u8> {
         }
         (SchemaOf::Inputs, _) => ui.result(schema::inputs()),
         (SchemaOf::Outputs, _) => ui.result(schema::outputs()),
+        (SchemaOf::Plan, _) => ui.result(schema::plan()),
         (SchemaOf::Variables, Some(SchemaFormat::Json)) => ui.result(schema::variables()),
     }
     Ok(0)

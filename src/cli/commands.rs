@@ -185,6 +185,8 @@ pub enum SchemaOf {
     Outputs,
     /// What a user may say beside the inputs.
     Variables,
+    /// What plan --format json prints.
+    Plan,
 }
 
 /// How to print a schema.
