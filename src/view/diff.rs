@@ -1,6 +1,12 @@
 //! Long text as a unified diff.
 
-use similar::TextDiff;
+use std::fmt::Write as _;
+
+use similar::{
+    DiffOp, DiffTag,
+    algorithms::{Capture, Compact, Replace, myers},
+    udiff::UnifiedHunkHeader,
+};
 
 use super::{
     style::{Style, Tone},
@@ -14,14 +20,44 @@ const CONTEXT: usize = 3;
 /// made safe to show.
 pub(super) fn unified(field: &str, now: &str, then: &str, style: Style) -> String {
     let (now, then) = (text::block(now), text::block(then));
-    let diff = TextDiff::from_lines(now.as_str(), then.as_str());
-    let plain = diff
-        .unified_diff()
-        .context_radius(CONTEXT)
-        .header(&format!("{field} (now)"), &format!("{field} (then)"))
-        .to_string();
+    let (now, then): (Vec<&str>, Vec<&str>) =
+        (now.split_inclusive('\n').collect(), then.split_inclusive('\n').collect());
+    let mut plain = format!("--- {field} (now)\n+++ {field} (then)\n");
+    for hunk in hunks(&now, &then) {
+        // Writing to a String cannot fail.
+        let _ = writeln!(plain, "{}", UnifiedHunkHeader::new(&hunk));
+        for op in &hunk {
+            if op.tag() != DiffTag::Insert {
+                let sign = if op.tag() == DiffTag::Equal { ' ' } else { '-' };
+                push(&mut plain, sign, &now[op.old_range()]);
+            }
+            if op.tag() != DiffTag::Equal {
+                push(&mut plain, '+', &then[op.new_range()]);
+            }
+        }
+    }
     let lines: Vec<String> = plain.lines().map(|line| style.paint_diff_line(line)).collect();
     lines.join("\n")
+}
+
+/// Groups of differences with their context. Myers' algorithm by its name: what chooses among all of them at run
+/// time brings the code of all into the program, a quarter of a megabyte.
+fn hunks(now: &[&str], then: &[&str]) -> Vec<Vec<DiffOp>> {
+    let mut found = Compact::new(Replace::new(Capture::new()), now, then);
+    match myers::diff(&mut found, now, 0..now.len(), then, 0..then.len()) {
+        Ok(()) => found.into_inner().into_inner().into_grouped_ops(CONTEXT),
+        Err(never) => match never {},
+    }
+}
+
+fn push(plain: &mut String, sign: char, lines: &[&str]) {
+    for line in lines {
+        plain.push(sign);
+        plain.push_str(line);
+        if !line.ends_with('\n') {
+            plain.push_str("\n\\ No newline at end of file\n");
+        }
+    }
 }
 
 impl Style {
@@ -58,6 +94,14 @@ mod tests {
          line 7
          line 8
         ");
+    }
+
+    #[test]
+    fn a_line_end_that_is_missing_is_a_difference() {
+        assert_eq!(
+            unified("f", "a\nb", "a\nb\n", Style::new(None, false)),
+            "--- f (now)\n+++ f (then)\n@@ -1,2 +1,2 @@\n a\n-b\n\\ No newline at end of file\n+b"
+        );
     }
 
     #[test]
