@@ -1,6 +1,6 @@
 //! What the program says when it fails: a kind, one or more diagnostics, one exit code.
 
-use std::fmt;
+use std::{fmt, fs, io, os::unix::fs::MetadataExt as _};
 
 use crate::contract::problem::{Diagnostic, Problems, Severity};
 
@@ -61,4 +61,31 @@ pub fn diagnostics(error: &anyhow::Error) -> Vec<Diagnostic> {
     }
     let causes: Vec<String> = error.chain().skip(1).map(ToString::to_string).collect();
     vec![Diagnostic { severity: Severity::Error, summary: error.to_string(), detail: causes.join("\n") }]
+}
+
+/// An error about a file that also says, if something is not allowed, to whom: in a container that is seldom
+/// the user who mounted it.
+pub fn naming_user(error: io::Error) -> io::Error {
+    match (error.kind(), fs::metadata("/proc/self")) {
+        (io::ErrorKind::PermissionDenied, Ok(own)) => {
+            io::Error::new(error.kind(), format!("{error}; the program runs as user {}", own.uid()))
+        }
+        _ => error,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_allowed_names_the_user() {
+        let denied = naming_user(io::Error::from_raw_os_error(13));
+        assert_eq!(denied.kind(), io::ErrorKind::PermissionDenied);
+        let text = denied.to_string();
+        assert!(text.starts_with("Permission denied (os error 13); the program runs as user "), "{text}");
+        assert!(text.ends_with(|last: char| last.is_ascii_digit()), "{text}");
+        let missing = io::Error::from_raw_os_error(2).to_string();
+        assert_eq!(naming_user(io::Error::from_raw_os_error(2)).to_string(), missing);
+    }
 }

@@ -10,6 +10,7 @@ pub mod cli;
 pub mod clock;
 pub mod cloud;
 pub mod contract;
+pub mod defect;
 pub mod engine;
 pub mod error;
 pub mod model;

@@ -5,11 +5,12 @@ use std::process::ExitCode;
 use machinepool::{
     app::{self, Taste, Ui},
     cli::{self, Form, Parsed},
-    error,
+    defect, error,
     view::Validation,
 };
 
 fn main() -> ExitCode {
+    defect::end_at_panics();
     let form = cli::form(std::env::args_os());
     let parsed = cli::parse(std::env::args_os());
     let lines = form == Form::Lines && !matches!(parsed, Ok(Parsed::Show(_)));

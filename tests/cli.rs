@@ -4,16 +4,32 @@
 
 #[path = "cli/docs.rs"]
 mod docs;
+#[path = "cli/doctor.rs"]
+mod doctor;
+#[path = "cli/fleet.rs"]
+mod fleet;
+#[path = "cli/help.rs"]
+mod help;
+#[path = "cli/hostile.rs"]
+mod hostile;
 #[path = "cli/inputs.rs"]
 mod inputs;
 #[path = "cli/module.rs"]
 mod module;
+#[path = "cli/pages.rs"]
+mod pages;
+#[path = "cli/policy.rs"]
+mod policy;
 #[path = "cli/runtime.rs"]
 mod runtime;
 #[path = "cli/sandbox.rs"]
 mod sandbox;
+#[path = "cli/status.rs"]
+mod status;
 #[path = "cli/surface.rs"]
 mod surface;
+#[path = "cli/watch.rs"]
+mod watch;
 
 use std::{
     ffi::OsStr,

@@ -29,6 +29,7 @@ pub(crate) enum Place<'a> {
 pub(crate) struct Account<'a> {
     cloud: Watched<'a>,
     clock: Rc<dyn Clock>,
+    is_sandbox: bool,
 }
 
 impl<'a> Account<'a> {
@@ -53,7 +54,7 @@ impl<'a> Account<'a> {
                 ui.say(&line);
             }
         };
-        Ok(Self { cloud: Watched::new(cloud, tell), clock })
+        Ok(Self { cloud: Watched::new(cloud, tell), clock, is_sandbox: file.is_some() })
     }
 
     pub(crate) fn cloud(&self) -> &dyn Cloud {
@@ -62,6 +63,11 @@ impl<'a> Account<'a> {
 
     pub(crate) fn clock(&self) -> &dyn Clock {
         self.clock.as_ref()
+    }
+
+    /// Whether it is a simulated one.
+    pub(crate) fn is_sandbox(&self) -> bool {
+        self.is_sandbox
     }
 
     /// The region that calls go to.

@@ -19,11 +19,13 @@ pub(super) struct Console<'a> {
     told: Cell<Option<Duration>>,
     /// How far it was at the latest event.
     seen: Cell<Duration>,
+    /// How much of what is waited for is done, in percent, if that can be told.
+    share: Cell<Option<u32>>,
 }
 
 impl<'a> Console<'a> {
     pub(super) fn new(ui: &'a Ui) -> Self {
-        Self { ui, told: Cell::default(), seen: Cell::default() }
+        Self { ui, told: Cell::default(), seen: Cell::default(), share: Cell::default() }
     }
 
     /// Whether a wait deserves a line again: a new one always, one that goes on every few seconds.
@@ -46,7 +48,7 @@ impl Progress for Console<'_> {
         let style = self.ui.talk_style();
         let text = match event {
             Event::Waiting { what, waited } if self.ui.is_live() => {
-                return self.ui.show_live(&view::live(&what, waited, style));
+                return self.ui.show_live(&view::live(&what, waited, self.share.get(), style));
             }
             Event::Waiting { what, waited } => {
                 if !self.is_due(waited) {
@@ -57,9 +59,17 @@ impl Progress for Console<'_> {
             Event::Started { what, .. } => {
                 // Whatever is waited for next is a new wait.
                 self.told.set(None);
+                self.share.set(None);
                 view::started(&what)
             }
-            Event::Done { what, took, .. } => view::done(&what, took, style),
+            Event::Done { what, took, .. } => {
+                self.share.set(None);
+                view::done(&what, took, style)
+            }
+            Event::Share { done, of } => {
+                self.share.set((done * 100).checked_div(of));
+                return;
+            }
             // The error at the end says it, with the reason.
             Event::Failed { .. } => return,
             Event::Warning(warning) => view::diagnostic(&warning, style),
@@ -98,6 +108,19 @@ mod tests {
         console.tell(Event::Started { address: Address::Group, what: "deleting".into() });
         wait(&console, [0, 5]);
         assert_eq!(err.text().matches("Waiting").count(), 3, "{}", err.text());
+    }
+
+    #[test]
+    fn a_share_is_a_bar_until_the_next_step() {
+        let (ui, err) = on_paper(true);
+        let console = Console::new(&ui);
+        console.tell(Event::Share { done: 1, of: 2 });
+        wait(&console, [3]);
+        assert!(err.text().contains("█████░░░░░ 50 %"), "{}", err.text());
+        console.tell(Event::Started { address: Address::Group, what: "deleting".into() });
+        console.tell(Event::Share { done: 0, of: 0 });
+        wait(&console, [3]);
+        assert_eq!(err.text().matches('%').count(), 1, "{}", err.text());
     }
 
     #[test]

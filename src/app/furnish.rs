@@ -50,16 +50,21 @@ pub(super) fn region(place: Place<'_>, variable: impl Fn(&str) -> Option<String>
     })
 }
 
-/// Adds what the inputs speak of and the account has not; whether there was anything to add.
+/// Adds what the inputs speak of and the account has not; whether there was anything to add. What the
+/// account's file says to be missing stays so.
 pub(super) fn supply(world: &mut World, place: Place<'_>) -> bool {
     let before = size(world);
-    if let Some(bucket) = &place.scope().bucket {
+    if let Some(bucket) = place.scope().bucket.as_ref().filter(|name| is_wanted(world, name.as_str())) {
         world.buckets.entry(bucket.to_string()).or_default();
     }
     if let Place::Request(request) = place {
         supply_request(world, request);
     }
     size(world) != before
+}
+
+fn is_wanted(world: &World, name: &str) -> bool {
+    !world.surroundings.missing.contains(name)
 }
 
 /// Things are only ever added, so their number tells whether any was.
@@ -79,13 +84,17 @@ fn size(world: &World) -> usize {
 
 fn supply_request(world: &mut World, request: &Request) {
     let exports = &request.exports;
-    for (zone, subnet) in &exports.failure_domains {
+    let missing = world.surroundings.missing.clone();
+    let wanted = |name: &String| !missing.contains(name);
+    for (zone, subnet) in
+        exports.failure_domains.iter().filter(|(_, subnet)| !missing.contains(subnet.as_str()))
+    {
         world.subnets.entry(subnet.to_string()).or_insert_with(|| zone.clone());
     }
     let groups = exports.worker_security_groups.iter().chain(&request.additional_security_group_ids);
-    world.security_groups.extend(groups.map(ToString::to_string));
-    world.instance_profiles.insert(exports.worker_instance_profile.clone());
-    world.key_pairs.extend(request.ssh_key_name.clone());
+    world.security_groups.extend(groups.map(ToString::to_string).filter(wanted));
+    world.instance_profiles.extend(Some(exports.worker_instance_profile.clone()).filter(wanted));
+    world.key_pairs.extend(request.ssh_key_name.clone().filter(wanted));
     if let Some(owned) = named_image(request, &world.account) {
         let known = world.image(&owned.image.id).is_some()
             || world.images.iter().any(|other| other.image.id == owned.image.id);
@@ -112,6 +121,7 @@ fn named_image(request: &Request, account: &str) -> Option<OwnedImage> {
         architecture: asked.architecture.clone(),
         root_device_name: asked.root_device_name.clone(),
         creation_date: LONG_AGO.to_owned(),
+        root_volume_size_gib: None,
     };
     let owner = if asked.owner == "self" { account } else { &asked.owner };
     Some(OwnedImage { owner: owner.to_owned(), image })

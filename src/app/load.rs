@@ -12,11 +12,11 @@ use crate::{
     cli::{InputArgs, Source},
     contract::{
         inputs::Inputs,
-        known::KNOWN,
+        known::shown_file,
         problem::{Diagnostic, Problems},
         request::Scope,
     },
-    error::{Failure, Kind},
+    error::{Failure, Kind, naming_user},
 };
 
 /// No inputs are larger; what is (a device, a wrong file) is not read to its end. In bytes.
@@ -113,13 +113,9 @@ fn files_here() -> anyhow::Result<Vec<Source>> {
     Ok(names.into_iter().map(Source::File).collect())
 }
 
-/// A source for messages. An input with its value in the place of a file's name loses the value.
+/// A source for messages.
 fn shown(name: &str) -> &str {
-    match name.split_once('=') {
-        Some((input, _)) if KNOWN.iter().any(|(known, _)| *known == input) => input,
-        _ if name == "-" => "standard input",
-        _ => name,
-    }
+    if name == "-" { "standard input" } else { shown_file(name) }
 }
 
 fn read(name: &str) -> Result<Vec<u8>, Diagnostic> {
@@ -130,7 +126,7 @@ fn read(name: &str) -> Result<Vec<u8>, Diagnostic> {
     };
     let summary = || format!("Cannot read the inputs from {}", shown(name));
     match result {
-        Err(error) => Err(Diagnostic::error(summary(), error.to_string())),
+        Err(error) => Err(Diagnostic::error(summary(), naming_user(error).to_string())),
         Ok(_) if text.len() as u64 > LARGEST => {
             Err(Diagnostic::error(summary(), format!("It is larger than {} MiB.", LARGEST >> 20)))
         }

@@ -4,31 +4,39 @@ pub(crate) mod account;
 pub(crate) mod ask;
 mod calls;
 mod console;
+mod doctor;
 mod furnish;
 mod inspect;
 pub(crate) mod load;
+mod manual;
 mod offline;
+mod policy;
+mod screen;
 pub(crate) mod session;
 mod signals;
+mod status;
 mod ui;
+mod watch;
 
 use anyhow::Context as _;
 
 use crate::{
-    cli::{Cli, Command},
+    cli::{Cli, Command, RolloutCommand},
     runtime::commands,
 };
 use session::Session;
+use signals::Signals;
 
 pub use ui::{Taste, Ui};
 
 /// Runs a command; the exit code of a command that did not fail.
 pub fn run(ui: &Ui, cli: &Cli) -> anyhow::Result<u8> {
+    let signals = Signals::of_process().context("Cannot listen for signals")?;
     if let Some(directory) = &cli.global.chdir {
         std::env::set_current_dir(directory)
             .with_context(|| format!("Cannot work in the directory {}", directory.display()))?;
     }
-    let session = Session { ui, sandbox: cli.global.sandbox(), log: cli.global.log };
+    let session = Session { ui, sandbox: cli.global.sandbox(), log: cli.global.log, signals };
     match &cli.command {
         Command::Validate(args) => commands::validate(ui, args),
         Command::Schema(args) => offline::schema(ui, args),
@@ -44,6 +52,17 @@ pub fn run(ui: &Ui, cli: &Cli) -> anyhow::Result<u8> {
         Command::Show(args) => commands::show(ui, args),
         Command::State(command) => commands::state(&session, command),
         Command::ForceUnlock(args) => commands::force_unlock(&session, args),
+        Command::Doctor(args) => doctor::doctor(&session, args),
+        Command::IamPolicy(args) => policy::iam_policy(ui, args),
         Command::Outputs(args) => inspect::outputs(&session, args),
+        Command::Status(args) => status::status(&session, args),
+        Command::Rollout(RolloutCommand::Status(args)) => status::rollout(&session, args),
+        Command::Rollout(RolloutCommand::Start(args)) => commands::start_rollout(&session, args),
+        Command::Rollout(RolloutCommand::Cancel(args)) => commands::cancel_rollout(&session, args),
+        Command::Completions(args) => {
+            manual::completions(ui, args);
+            Ok(0)
+        }
+        Command::Man(args) => manual::man(ui, args),
     }
 }

@@ -23,6 +23,9 @@ pub(super) fn schema(ui: &Ui, args: &SchemaArgs) -> anyhow::Result<u8> {
         }
         (SchemaOf::Inputs, _) => ui.result(schema::inputs()),
         (SchemaOf::Outputs, _) => ui.result(schema::outputs()),
+        (SchemaOf::Plan, _) => ui.result(schema::plan()),
+        (SchemaOf::Status, _) => ui.result(schema::status()),
+        (SchemaOf::Doctor, _) => ui.result(schema::doctor()),
         (SchemaOf::Variables, Some(SchemaFormat::Json)) => ui.result(schema::variables()),
     }
     Ok(0)

@@ -28,6 +28,7 @@ pub(crate) struct Session<'a> {
     pub(crate) sandbox: Option<PathBuf>,
     /// How much is told of calls.
     pub(crate) log: Option<LogLevel>,
+    pub(super) signals: Signals,
 }
 
 /// A command that is under way.
@@ -58,14 +59,17 @@ impl Session<'_> {
             .enable_all()
             .build()
             .context("Cannot set up input and output")?;
-        runtime.block_on(async {
-            let signals = Signals::new().context("Cannot listen for signals")?;
+        let outcome = runtime.block_on(async {
+            let mut signals = self.signals.listen().context("Cannot listen for signals")?;
             let (interrupter, interrupt) = Interrupt::new();
             tokio::select! {
                 outcome = work(&interrupt) => outcome,
                 never = signals.obey(self.ui, &interrupter) => match never {},
             }
-        })
+        });
+        // What was given up on another thread, such as a program or the look-up of a name, is not waited for.
+        runtime.shutdown_background();
+        outcome
     }
 
     /// Opens the account at `place`.
@@ -105,12 +109,14 @@ impl Run<'_> {
     }
 }
 
-async fn unless_interrupted<T>(
+/// Work that only reads: it is dropped at an interrupt, and not begun after one.
+pub(crate) async fn unless_interrupted<T, E: Into<Failure>>(
     interrupt: &Interrupt,
-    work: impl Future<Output = Result<T, Failure>>,
+    work: impl Future<Output = Result<T, E>>,
 ) -> Result<T, Failure> {
     tokio::select! {
-        outcome = work => outcome,
+        biased;
         () = interrupt.raised() => Err(Failure::new(Kind::Interrupted, "Interrupted", "Nothing was changed.")),
+        outcome = work => outcome.map_err(Into::into),
     }
 }

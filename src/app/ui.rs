@@ -2,10 +2,12 @@
 
 use std::{
     cell::{Cell, RefCell},
+    collections::VecDeque,
     io::{self, ErrorKind, IsTerminal, Write},
     rc::Rc,
 };
 
+use super::screen::{self, Screen};
 use crate::{
     clock::SystemClock,
     contract::problem::Diagnostic,
@@ -13,6 +15,9 @@ use crate::{
     runtime::{secrets::Secrets, ui_json::Lines},
     view::{self, Style},
 };
+
+/// How much of what is said behind a screen is kept: so many texts.
+const HELD: usize = 100;
 
 /// One of the two streams. A reader that has gone away is no error: the work goes on without it.
 struct Stream {
@@ -65,6 +70,11 @@ pub struct Ui {
     lines: Option<Lines<'static>>,
     /// What no text may hold.
     secrets: RefCell<Secrets>,
+    /// Whether standard output can be drawn on, and while it is: the screen.
+    draws: bool,
+    screen: RefCell<Option<Screen>>,
+    /// What was said while a screen covered standard error.
+    held: RefCell<VecDeque<String>>,
 }
 
 /// What the command line says about how to show things.
@@ -104,8 +114,11 @@ impl Ui {
             rewrites: err_terminal && !dumb,
             live: Cell::new(false),
             asked: Cell::new(false),
+            draws: out_terminal && !dumb && lines.is_none(),
             lines,
             secrets: RefCell::default(),
+            screen: RefCell::default(),
+            held: RefCell::default(),
         }
     }
 
@@ -142,6 +155,11 @@ impl Ui {
         self.secrets.replace(secrets.clone());
     }
 
+    /// What is kept out of everything that is told.
+    pub fn secrets(&self) -> Secrets {
+        self.secrets.borrow().clone()
+    }
+
     /// Prints a result.
     pub fn result(&self, text: &str) {
         self.begin_line();
@@ -150,8 +168,62 @@ impl Ui {
 
     /// Says something beside the results.
     pub fn say(&self, text: &str) {
+        let text = self.secrets.borrow().mask(text);
+        if self.rewrites && self.screen.borrow().is_some() {
+            return self.hold(&text);
+        }
         self.begin_line();
-        self.err.write(&self.secrets.borrow().mask(text));
+        self.err.write(&text);
+    }
+
+    /// Keeps for later what would spoil the screen; of very much, the end.
+    fn hold(&self, text: &str) {
+        let mut held = self.held.borrow_mut();
+        held.push_back(text.to_owned());
+        if held.len() > HELD {
+            held.pop_front();
+        }
+    }
+
+    /// Whether standard output is a terminal that can be drawn on.
+    pub fn is_screen(&self) -> bool {
+        self.draws
+    }
+
+    /// Whether somebody still reads the results.
+    pub fn is_heard(&self) -> bool {
+        self.out.failed.borrow().is_none()
+    }
+
+    /// Makes standard output a screen, until [`Self::leave_screen`] or the end.
+    pub(super) fn enter_screen(&self) {
+        self.begin_line();
+        let screen = Screen::enter(&mut *self.out.writer.borrow_mut());
+        self.screen.replace(Some(screen));
+    }
+
+    /// Draws a picture over the one before; `picture` is told how large it may be, in the terminal as it is now.
+    pub(super) fn draw(&self, picture: impl FnOnce(Style) -> String) {
+        let size = terminal_size::terminal_size_of(io::stdout());
+        let (width, height) = size.map_or((80, 24), |(width, height)| (width.0, height.0));
+        let before = self.out.style;
+        let style = Style { width: Style::new(Some(width.into()), before.colour).width, ..before };
+        let text = self.secrets.borrow().mask(&picture(style));
+        self.out.write(&screen::frame(&text, height.into()));
+    }
+
+    /// Gives the terminal back as it was, and says what could not be said meanwhile.
+    pub(super) fn leave_screen(&self) {
+        if self.screen.take().is_some() {
+            for text in self.held.take() {
+                self.say(&text);
+            }
+        }
+    }
+
+    /// What was held back last, if anything.
+    pub(super) fn held(&self) -> Option<String> {
+        self.held.borrow().back().map(|text| text.trim_end().to_owned())
     }
 
     /// Shows a question; its answer stands on the same line.
@@ -261,6 +333,9 @@ pub(super) mod tests {
             asked: Cell::new(false),
             lines: None,
             secrets: RefCell::default(),
+            draws: false,
+            screen: RefCell::default(),
+            held: RefCell::default(),
         };
         (ui, err)
     }

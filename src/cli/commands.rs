@@ -2,9 +2,13 @@
 
 use std::{path::PathBuf, time::Duration};
 
-use clap::{Args, ValueEnum};
+use clap::{Args, Subcommand, ValueEnum};
 
-use super::{inputs::InputArgs, terraform::TerraformArgs, values};
+use super::{
+    inputs::InputArgs,
+    terraform::{LockArgs, TerraformArgs},
+    values,
+};
 
 /// Options of `validate`.
 #[derive(Debug, Args)]
@@ -76,8 +80,8 @@ pub enum PlanFormat {
   machinepool apply -refresh-only -auto-approve -var-file=pool.tfvars.json
   machinepool apply pool.tfplan
 
-Without -auto-approve it shows the plan and asks for \"yes\" on the terminal. A saved plan is applied without a
-question, and only if it still is what would be done.")]
+Without -auto-approve it shows the plan and asks for \"yes\" on the terminal. A saved plan is applied \
+without a question, and only if it still is what would be done.")]
 #[expect(clippy::struct_excessive_bools, reason = "one per option")]
 pub struct ApplyArgs {
     /// A plan that plan -out saved; it holds the inputs.
@@ -112,8 +116,8 @@ pub struct ApplyArgs {
   machinepool destroy -var-file=pool.tfvars.json
   machinepool destroy -auto-approve --timeout 30m -var-file=pool.tfvars.json
 
-It needs captf_object.namespace, machinepool_name and a region; the rest of the inputs may be old or missing.
-A destroy of nothing succeeds.")]
+It needs captf_object.namespace, machinepool_name and a region; the rest of the inputs may be old or \
+missing. A destroy of nothing succeeds.")]
 pub struct DestroyArgs {
     /// Do not ask.
     #[arg(long)]
@@ -160,12 +164,154 @@ pub enum OutputsFormat {
     Table,
 }
 
+/// Options of `status`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  machinepool status -var-file=pool.tfvars.json
+  machinepool status --watch --interval 10s -var-file=pool.tfvars.json
+  machinepool status --format json -var-file=pool.tfvars.json | jq .counts
+
+It needs captf_object.namespace, machinepool_name and a region. With complete inputs it also says what \
+apply would change. It changes nothing and takes no lock. With --watch it looks again and again: on a \
+terminal until q or Ctrl-C, elsewhere (one text, or one line of JSON, after the other) until it is \
+interrupted or nobody reads any more.")]
+pub struct StatusArgs {
+    /// Look again and again.
+    #[arg(long)]
+    pub watch: bool,
+    /// How long --watch waits between two looks, at least 1s; shorter ones cost many AWS calls.
+    #[arg(long, value_name = "DURATION", default_value = "5s", value_parser = values::interval, requires = "watch")]
+    pub interval: Duration,
+    /// How to print it.
+    #[arg(long, value_enum, default_value_t)]
+    pub format: StatusFormat,
+    /// Where the inputs come from.
+    #[command(flatten)]
+    pub inputs: InputArgs,
+}
+
+/// How to print a status.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum StatusFormat {
+    /// For people.
+    #[default]
+    Text,
+    /// For programs; machinepool schema status describes it.
+    Json,
+}
+
+/// The commands of `rollout`.
+#[derive(Debug, Subcommand)]
+pub enum RolloutCommand {
+    /// Show the instance refresh: how far it is, or how the last one ended.
+    Status(RolloutStatusArgs),
+    /// Replace the members that do not run the latest version of the launch template.
+    Start(RolloutStartArgs),
+    /// Stop the instance refresh that is under way.
+    Cancel(RolloutCancelArgs),
+}
+
+/// Options of `rollout status`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  machinepool rollout status -var-file=pool.tfvars.json
+  machinepool rollout status --format json -var-file=pool.tfvars.json | jq .refresh.percentage")]
+pub struct RolloutStatusArgs {
+    /// How to print it.
+    #[arg(long, value_enum, default_value_t)]
+    pub format: StatusFormat,
+    /// Where the inputs come from.
+    #[command(flatten)]
+    pub inputs: InputArgs,
+}
+
+/// Options of `rollout start`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  machinepool rollout start -var-file=pool.tfvars.json
+  machinepool rollout start -auto-approve --wait --timeout 1h -var-file=pool.tfvars.json
+
+A new Kubernetes version or pinned image rolls with apply. Other changes (node labels, instance type, a \
+newer image of the same version) reach new members only: this brings them to the others, each \
+replacement launched before an old member goes, without a drain. Members that are right already stay. It \
+also goes on with a roll that was cancelled or failed too often. If apply would change anything, say \
+apply first. In a directory with a main.tf.json it holds the lock of the state.")]
+pub struct RolloutStartArgs {
+    /// Do not ask.
+    #[arg(long)]
+    pub auto_approve: bool,
+    /// Wait until the members are replaced.
+    #[arg(long)]
+    pub wait: bool,
+    /// How long all of it may take.
+    #[arg(long, value_name = "DURATION", default_value = "45m", value_parser = values::timeout)]
+    pub timeout: Duration,
+    /// Where the inputs come from.
+    #[command(flatten)]
+    pub inputs: InputArgs,
+    /// What Terraform's command understands, too.
+    #[command(flatten)]
+    pub terraform: TerraformArgs,
+}
+
+/// Options of `rollout cancel`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  machinepool rollout cancel -var-file=pool.tfvars.json
+  machinepool rollout cancel -lock=false -var-file=terraform.tfvars.json
+
+It asks nothing: members that were replaced stay, and so do the others. An apply leaves a cancelled roll \
+alone; rollout start goes on with it. In a directory with a main.tf.json it waits for the lock of the \
+state as long as -lock-timeout says; -lock=false stops a roll that another command, such as apply \
+--wait, holds the lock for.")]
+pub struct RolloutCancelArgs {
+    /// How long all of it may take.
+    #[arg(long, value_name = "DURATION", default_value = "45m", value_parser = values::timeout)]
+    pub timeout: Duration,
+    /// Where the inputs come from.
+    #[command(flatten)]
+    pub inputs: InputArgs,
+    /// The lock of the state.
+    #[command(flatten)]
+    pub locking: LockArgs,
+}
+
+/// Options of `completions`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  machinepool completions bash > /etc/bash_completion.d/machinepool
+  machinepool completions zsh > ~/.zfunc/_machinepool
+  machinepool completions fish > ~/.config/fish/completions/machinepool.fish
+
+They complete options with two hyphens; one hyphen, as Terraform spells them, means the same.")]
+pub struct CompletionsArgs {
+    /// Of which shell.
+    #[arg(value_name = "SHELL")]
+    pub shell: clap_complete::Shell,
+}
+
+/// Options of `man`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  machinepool man | man -l -
+  machinepool man rollout start | man -l -
+  machinepool man --dir /usr/local/share/man/man1")]
+pub struct ManArgs {
+    /// The page of this command; without one, that of the program.
+    #[arg(value_name = "COMMAND", conflicts_with = "dir")]
+    pub command: Vec<String>,
+    /// Write all pages into this directory, one file each, and print their names.
+    #[arg(long, value_name = "DIR")]
+    pub dir: Option<PathBuf>,
+}
+
 /// Options of `schema`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   machinepool schema inputs > inputs.schema.json
   machinepool schema variables
-  machinepool schema variables --format json")]
+  machinepool schema variables --format json
+  machinepool schema status")]
 pub struct SchemaArgs {
     /// Of what.
     #[arg(value_enum, default_value_t)]
@@ -185,6 +331,12 @@ pub enum SchemaOf {
     Outputs,
     /// What a user may say beside the inputs.
     Variables,
+    /// What plan --format json prints.
+    Plan,
+    /// What status --format json prints.
+    Status,
+    /// What doctor finds.
+    Doctor,
 }
 
 /// How to print a schema.

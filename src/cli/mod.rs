@@ -1,8 +1,10 @@
 //! The command line: what may be said, in which spellings. Nothing here reads a file or calls AWS.
 
 mod commands;
+mod doctor;
 mod inputs;
 mod parse;
+mod permissions;
 mod spelling;
 mod terraform;
 mod values;
@@ -14,11 +16,14 @@ use clap::{Args, Parser, Subcommand};
 use crate::error::Failure;
 
 pub use commands::{
-    ApplyArgs, DestroyArgs, OutputsArgs, OutputsFormat, PlanArgs, PlanFormat, SchemaArgs, SchemaFormat,
-    SchemaOf, ValidateArgs,
+    ApplyArgs, CompletionsArgs, DestroyArgs, ManArgs, OutputsArgs, OutputsFormat, PlanArgs, PlanFormat,
+    RolloutCancelArgs, RolloutCommand, RolloutStartArgs, RolloutStatusArgs, SchemaArgs, SchemaFormat,
+    SchemaOf, StatusArgs, StatusFormat, ValidateArgs,
 };
+pub use doctor::{DoctorArgs, DoctorFormat};
 pub use inputs::{InputArgs, Source};
 pub use parse::{Form, Parsed, form, parse};
+pub use permissions::PolicyArgs;
 pub use terraform::{
     ForceUnlockArgs, InitArgs, LockArgs, ShowArgs, StateCommand, StateListArgs, StatePushArgs, TerraformArgs,
     VersionArgs,
@@ -93,6 +98,7 @@ impl Cli {
             Command::Apply(args) => args.terraform.compact_warnings,
             Command::Destroy(args) => args.terraform.compact_warnings,
             Command::Init(args) => args.compact_warnings,
+            Command::Rollout(RolloutCommand::Start(args)) => args.terraform.compact_warnings,
             _ => false,
         }
     }
@@ -105,6 +111,7 @@ impl Cli {
             Command::Plan(args) => args.terraform.check(),
             Command::Apply(args) => args.terraform.check(),
             Command::Destroy(args) => args.terraform.check(),
+            Command::Rollout(RolloutCommand::Start(args)) => args.terraform.check(),
             _ => Ok(()),
         }
     }
@@ -130,17 +137,42 @@ pub enum Command {
     Destroy(DestroyArgs),
     /// Print the pool's outputs, read live.
     Outputs(OutputsArgs),
-    /// Print the JSON Schema of inputs, outputs or variables.
+    /// Show members, versions, health, roll and last scaling activities on one screen.
+    Status(StatusArgs),
+    /// Look at the instance refresh, start one, or stop it.
+    #[command(
+        subcommand,
+        after_help = "Examples:
+  machinepool rollout status -var-file=pool.tfvars.json
+  machinepool rollout start --wait -var-file=pool.tfvars.json
+  machinepool rollout cancel -var-file=pool.tfvars.json"
+    )]
+    Rollout(RolloutCommand),
+    /// Print a JSON Schema, of the inputs or of what a command prints.
     Schema(SchemaArgs),
+    /// Look for what will go wrong before it does; changes nothing.
+    Doctor(DoctorArgs),
+    /// Print the least-privilege IAM policy for this pool, or for all pools.
+    IamPolicy(PolicyArgs),
     /// Prepare a working directory that a main.tf.json makes one of Terraform's.
     Init(InitArgs),
     /// Print a saved plan.
     Show(ShowArgs),
     /// Look at the state of a working directory, or replace it.
-    #[command(subcommand)]
+    #[command(
+        subcommand,
+        after_help = "Examples:
+  machinepool state list
+  machinepool state pull > state.json
+  machinepool state push errored.tfstate"
+    )]
     State(StateCommand),
     /// Take the lock of the state away from a holder that does not run any more.
     ForceUnlock(ForceUnlockArgs),
     /// Print name and version of the program.
     Version(VersionArgs),
+    /// Print a script that completes the command line in a shell.
+    Completions(CompletionsArgs),
+    /// Print man pages.
+    Man(ManArgs),
 }

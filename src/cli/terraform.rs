@@ -74,8 +74,8 @@ impl TerraformArgs {
   machinepool init -input=false -backend-config=secret_suffix=demo -backend-config=namespace=team-a
   machinepool init -backend-config=backend.json
 
-It works in a directory with a main.tf.json, checks it, and records the settings of the kubernetes backend under
-TF_DATA_DIR (.terraform) for the commands that follow. Nothing is asked over the network.")]
+It works in a directory with a main.tf.json, checks it, and records the settings of the kubernetes \
+backend under TF_DATA_DIR (.terraform) for the commands that follow. Nothing is asked over the network.")]
 pub struct InitArgs {
     /// A setting of the backend as NAME=VALUE, or a file of settings. May be repeated; a later one wins.
     #[arg(long, value_name = "SETTING")]
@@ -141,6 +141,8 @@ pub enum StateCommand {
     /// List the resources in the state.
     List(StateListArgs),
     /// Print the state.
+    #[command(after_help = "Examples:
+  machinepool state pull > state.json")]
     Pull,
     /// Put a state in the place of the one there is.
     Push(StatePushArgs),

@@ -18,6 +18,14 @@ pub(super) fn timeout(text: &str) -> Result<Duration, String> {
     }
 }
 
+/// A [`duration`] of a second or more.
+pub(super) fn interval(text: &str) -> Result<Duration, String> {
+    match duration(text)? {
+        short if short < Duration::from_secs(1) => Err("must be 1s or longer".to_owned()),
+        some => Ok(some),
+    }
+}
+
 /// A duration as Go's command lines have it, which Terraform's are: `300s`, `1.5h`, `1m30.5s`, `250us`.
 pub(super) fn go_duration(text: &str) -> Result<Duration, String> {
     if text == "0" {
@@ -128,6 +136,12 @@ mod tests {
     #[test]
     fn a_timeout_of_nothing_is_refused() {
         assert!(timeout("0s").is_err() && timeout("0h0m").is_err() && timeout("1ms").is_ok());
+    }
+
+    #[test]
+    fn an_interval_is_a_second_at_least() {
+        assert!(interval("999ms").is_err() && interval("0").is_err() && interval("soon").is_err());
+        assert_eq!(interval("1s"), Ok(Duration::from_secs(1)));
     }
 
     #[test]

@@ -29,6 +29,8 @@ pub enum ErrorKind {
     Network,
     /// The bucket lies in another region.
     WrongRegion,
+    /// The run was interrupted: it was not begun, or given up without an answer.
+    Interrupted,
     /// Anything else.
     Other,
 }

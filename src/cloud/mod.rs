@@ -4,6 +4,7 @@
 use async_trait::async_trait;
 
 use crate::model::{
+    checkup::{Question, Reply},
     observed::{Activity, Group, Image, Instance, Object, Policy, Refresh, Template, TemplateVersion},
     resources::{Answer, Write},
 };
@@ -79,6 +80,9 @@ pub trait Cloud {
     /// `s3:HeadObject` (checksum mode on) and `s3:GetObjectTagging`, in flight together. A bucket
     /// that is not there, or lies elsewhere, is an error.
     async fn object(&self, bucket: &str, key: &str) -> Result<Object, CloudError>;
+
+    /// What only a check-up asks. Nothing changes by it.
+    async fn answer(&self, question: &Question) -> Result<Reply, CloudError>;
 
     /// Writes.
     async fn perform(&self, write: &Write) -> Result<Answer, CloudError>;

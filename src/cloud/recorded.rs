@@ -6,6 +6,7 @@ use async_trait::async_trait;
 
 use super::{Cloud, CloudError, ErrorKind, ImageQuery, TemplateQuery, VersionQuery, operations};
 use crate::model::{
+    checkup::{Question, Reply},
     observed::{Activity, Group, Image, Instance, Object, Policy, Refresh, Template, TemplateVersion},
     resources::{Answer, Write},
 };
@@ -170,6 +171,10 @@ impl<C: Cloud> Cloud for Recorded<C> {
         let answer = self.call(operations::HEAD_OBJECT, None, self.inner.object(bucket, key)).await;
         self.log.borrow_mut().operations.push(operations::GET_OBJECT_TAGGING);
         answer
+    }
+
+    async fn answer(&self, question: &Question) -> Result<Reply, CloudError> {
+        self.call(operations::of_question(question), None, self.inner.answer(question)).await
     }
 
     async fn perform(&self, write: &Write) -> Result<Answer, CloudError> {

@@ -7,6 +7,7 @@ use async_trait::async_trait;
 
 use super::{Cloud, CloudError, ImageQuery, TemplateQuery, VersionQuery, operations};
 use crate::model::{
+    checkup::{Question, Reply},
     observed::{Activity, Group, Image, Instance, Object, Policy, Refresh, Template, TemplateVersion},
     resources::{Answer, Write},
 };
@@ -111,6 +112,10 @@ impl Cloud for Watched<'_> {
 
     async fn object(&self, bucket: &str, key: &str) -> Result<Object, CloudError> {
         self.watch(operations::HEAD_OBJECT, self.inner.object(bucket, key)).await
+    }
+
+    async fn answer(&self, question: &Question) -> Result<Reply, CloudError> {
+        self.watch(operations::of_question(question), self.inner.answer(question)).await
     }
 
     async fn perform(&self, write: &Write) -> Result<Answer, CloudError> {

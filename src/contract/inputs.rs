@@ -1,6 +1,6 @@
 //! What was said: the inputs' names and values from files and options, before anything is checked.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
     json::{Json, JsonError, Step},
@@ -19,7 +19,11 @@ pub struct Input {
 
 /// All values given, by top-level name. Has no `Debug`: one of them is a secret.
 #[derive(Clone, Default)]
-pub struct Inputs(BTreeMap<String, Input>);
+pub struct Inputs {
+    given: BTreeMap<String, Input>,
+    /// Names of inputs whose values no message repeats.
+    hidden: BTreeSet<String>,
+}
 
 impl Inputs {
     /// Adds the values of one file. Each replaces the whole earlier value of its name, as Terraform does.
@@ -30,7 +34,7 @@ impl Inputs {
         match Json::parse(bytes) {
             Ok(Json::Object(fields)) => {
                 for (name, value) in fields {
-                    self.0.insert(name, Input { value, origin: origin.to_owned() });
+                    self.given.insert(name, Input { value, origin: origin.to_owned() });
                 }
                 Ok(())
             }
@@ -68,23 +72,33 @@ impl Inputs {
             }
             Err(_) => Json::String(text.to_owned()),
         };
-        self.0.insert(name.to_owned(), Input { value, origin: "-var".to_owned() });
+        self.given.insert(name.to_owned(), Input { value, origin: "-var".to_owned() });
         Ok(())
     }
 
     /// Gives one name a value; it replaces any earlier one.
     pub fn set(&mut self, name: &str, input: Input) {
-        self.0.insert(name.to_owned(), input);
+        self.given.insert(name.to_owned(), input);
+    }
+
+    /// From now on no message about an input called one of `names` repeats its value.
+    pub fn hide(&mut self, names: BTreeSet<String>) {
+        self.hidden = names;
+    }
+
+    /// Whether no message may repeat the value of an input.
+    pub fn is_hidden(&self, name: &str) -> bool {
+        self.hidden.contains(name)
     }
 
     /// The value of one name.
     pub fn get(&self, name: &str) -> Option<&Input> {
-        self.0.get(name)
+        self.given.get(name)
     }
 
     /// Every name given, sorted, with its value.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Input)> {
-        self.0.iter().map(|(name, input)| (name.as_str(), input))
+        self.given.iter().map(|(name, input)| (name.as_str(), input))
     }
 }
 

@@ -14,6 +14,10 @@ pub const MAX_BYTES: usize = 16 * 1024 * 1024;
 /// The deepest nesting that is read. No input of the contract has more than five levels.
 pub const MAX_DEPTH: usize = 64;
 
+/// The most values that are read from one text: small ones take many times their length in memory. Ten thousand
+/// members, listed with all that is known of each, are a tenth of it.
+pub const MAX_VALUES: usize = 1_000_000;
+
 /// A JSON value. Its `Debug` shows the shape only, as any string may be a secret.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Json {
@@ -60,8 +64,8 @@ impl Json {
     /// Reads one JSON text.
     ///
     /// Refused are texts over `max_bytes`, with a byte order mark, not in UTF-8, empty, truncated,
-    /// malformed, followed by anything but white space, nested deeper than [`MAX_DEPTH`], or with a key
-    /// twice in one object. Takes time linear in the length.
+    /// malformed, followed by anything but white space, nested deeper than [`MAX_DEPTH`], with more than
+    /// [`MAX_VALUES`] values, or with a key twice in one object. Takes time linear in the length.
     pub fn parse_within(bytes: &[u8], max_bytes: usize) -> Result<Self, JsonError> {
         if bytes.len() > max_bytes {
             return Err(JsonError::whole(format!("is larger than {} MiB", max_bytes / 1024 / 1024)));
@@ -80,7 +84,7 @@ impl Json {
             return Err(JsonError::whole("is empty; an empty object is written {}"));
         }
         serde_json::from_str::<&RawValue>(text).map_err(|error| JsonError::syntax(&error))?;
-        Builder { text, at: 0 }.value(1)
+        Builder { text, at: 0, room: MAX_VALUES }.value(1)
     }
 
     /// The value under a key of an object; `None` for every other kind of value.
@@ -150,6 +154,8 @@ impl JsonError {
 struct Builder<'a> {
     text: &'a str,
     at: usize,
+    /// How many more values may come.
+    room: usize,
 }
 
 impl<'a> Builder<'a> {
@@ -162,6 +168,10 @@ impl<'a> Builder<'a> {
 
     fn value(&mut self, depth: usize) -> Result<Json, JsonError> {
         let first = self.peek();
+        self.room = self
+            .room
+            .checked_sub(1)
+            .ok_or_else(|| self.fault(&format!("holds more than {MAX_VALUES} values"), self.at))?;
         if depth > MAX_DEPTH && matches!(first, b'[' | b'{') {
             return Err(self.fault(&format!("is nested deeper than {MAX_DEPTH} levels"), self.at));
         }

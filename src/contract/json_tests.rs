@@ -83,6 +83,22 @@ fn size_is_bounded_and_time_is_linear() {
 }
 
 #[test]
+fn the_number_of_values_is_bounded_for_small_ones_take_many_times_their_length() {
+    let list = |count: usize| format!("[{}1]", "1,".repeat(count - 1)).into_bytes();
+    assert!(
+        matches!(Json::parse(&list(MAX_VALUES - 1)), Ok(Json::Array(items)) if items.len() == MAX_VALUES - 1)
+    );
+    let nested = format!("{{\"a\":[{}]}}", String::from_utf8(list(MAX_VALUES)).unwrap());
+    for text in
+        [list(MAX_VALUES), nested.into_bytes(), format!("[{}1]", "[],".repeat(MAX_VALUES)).into_bytes()]
+    {
+        let error = Json::parse(&text).unwrap_err();
+        assert_eq!(error.reason, "holds more than 1000000 values");
+        assert!(error.position.is_some() && error.path.is_empty());
+    }
+}
+
+#[test]
 fn debug_shows_no_content() {
     let json = Json::parse(br#"{"s3cr3t": "s3cr3t", "n": [12345]}"#).unwrap();
     assert_eq!(format!("{json:?}"), "an object of 2");

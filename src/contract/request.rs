@@ -125,6 +125,13 @@ pub enum Autoscaling {
     },
 }
 
+impl Autoscaling {
+    /// Whether something sets the desired capacity.
+    pub fn is_on(&self) -> bool {
+        matches!(self, Self::On { .. })
+    }
+}
+
 /// Who sets the desired capacity.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Autoscaler {

@@ -17,6 +17,21 @@ pub fn outputs() -> &'static str {
     include_str!("../../contract/outputs.schema.json")
 }
 
+/// The schema of `plan --format json`.
+pub fn plan() -> &'static str {
+    include_str!("../../contract/plan.schema.json")
+}
+
+/// The schema of a status.
+pub fn status() -> &'static str {
+    include_str!("../../contract/status.schema.json")
+}
+
+/// The schema of what `doctor --format json` prints.
+pub fn doctor() -> &'static str {
+    include_str!("../../contract/doctor.schema.json")
+}
+
 /// The variables as a Markdown table, sorted by name, each line ended.
 ///
 /// Taken from the schema: type (`x-captf-type`, in Terraform's words), `default` and `description`.

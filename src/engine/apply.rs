@@ -1,6 +1,6 @@
 //! Walks a plan: stages in order, the chains of a stage side by side.
 
-use std::{cell::RefCell, ops::ControlFlow, time::Duration};
+use std::{cell::RefCell, collections::BTreeMap, ops::ControlFlow, time::Duration};
 
 use futures_util::{future::join_all, join};
 
@@ -9,6 +9,7 @@ use super::{
     context::{Context, Event},
     describe, observe,
     perform::{self, Performer},
+    stoppable::Stoppable,
     wait,
 };
 use crate::{
@@ -43,6 +44,8 @@ pub struct Applied {
 
 /// Carries out a plan, then reads the outputs (anew only if the group was touched).
 pub async fn apply(ctx: &Context<'_>, request: &Request, planned: &Planned) -> Result<Applied, Failure> {
+    let cloud = Stoppable::of(ctx);
+    let ctx = &Context { cloud: &cloud, ..*ctx };
     let refresh = walk(ctx, planned).await?;
     let mut group = planned.observed.group.clone();
     let outputs = if touches_group(&planned.plan) {
@@ -82,7 +85,10 @@ fn steps(plan: &Plan) -> impl Iterator<Item = &Step> {
 
 fn touches_group(plan: &Plan) -> bool {
     steps(plan).any(|step| match &step.task {
-        Task::EndRefresh { .. } | Task::Supersede { .. } | Task::AwaitGroupGone { .. } => true,
+        Task::EndRefresh { .. }
+        | Task::Supersede { .. }
+        | Task::RollStragglers { .. }
+        | Task::AwaitGroupGone { .. } => true,
         Task::Write(write) => {
             matches!(write, Write::CreateGroup(_) | Write::UpdateGroup(_) | Write::StartRefresh { .. })
         }
@@ -192,6 +198,8 @@ fn list<'a>(steps: impl Iterator<Item = &'a Step>) -> String {
 /// Waits until the roll is over: the refresh that an apply started, else the one that is under way for
 /// the group's template. A failed or stopped one is an error, with AWS's words about launches.
 pub async fn await_roll(ctx: &Context<'_>, scope: &Scope, started: Option<&str>) -> Result<(), Failure> {
+    let cloud = Stoppable::of(ctx);
+    let ctx = &Context { cloud: &cloud, ..*ctx };
     let group = Names::of(scope).group;
     let outcome = match last_refresh(ctx, &group, started).await {
         Ok(Some(refresh)) if refresh.status != "Successful" => Err(unsuccessful(refresh)),
@@ -226,7 +234,9 @@ async fn last_refresh(
         };
         Ok(match (refresh, started) {
             (Some(refresh), _) if !roll::is_final(&refresh.status) => {
-                ControlFlow::Continue(progress(refresh))
+                let done = refresh.percentage.unwrap_or(0);
+                ctx.progress.tell(Event::Share { done, of: 100 });
+                ControlFlow::Continue(progress(refresh, found.as_ref()))
             }
             (None, Some(id)) => ControlFlow::Continue(format!("AWS does not show instance refresh {id} yet")),
             (refresh, _) => ControlFlow::Break(refresh.cloned()),
@@ -245,20 +255,34 @@ fn newest_of_template<'a>(group: &Group, refreshes: &'a [Refresh]) -> Option<&'a
     rolls.then_some(newest)
 }
 
-fn progress(refresh: &Refresh) -> String {
+/// What is left to do comes first: a narrow terminal cuts the end.
+fn progress(refresh: &Refresh, group: Option<&Group>) -> String {
     format!(
-        "instance refresh {} is {}, {} % done, {} left to replace",
-        refresh.id,
-        refresh.status,
+        "{} % done, {} left to replace{}; instance refresh {} is {}",
         refresh.percentage.unwrap_or(0),
         refresh.remaining.map_or_else(|| "?".to_owned(), |n| n.to_string()),
+        group.map(lifecycles).unwrap_or_default(),
+        refresh.id,
+        refresh.status,
     )
+}
+
+/// How many members of a group are in each state that it tells: `, 2 InService, 1 Pending`.
+pub(super) fn lifecycles(group: &Group) -> String {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for member in &group.members {
+        *counts.entry(&member.lifecycle).or_default() += 1;
+    }
+    counts.into_iter().fold(String::new(), |text, (lifecycle, count)| format!("{text}, {count} {lifecycle}"))
 }
 
 fn unsuccessful(refresh: Refresh) -> Failure {
     let next = match refresh.status.as_str() {
-        "Failed" => "The next apply starts it again, up to three times for one template version.",
-        _ => "It is left so: to go on, start an instance refresh by hand.",
+        "Failed" => {
+            "The next apply starts it again, up to three times for one template version; machinepool rollout start \
+             begins anew."
+        }
+        _ => "An apply leaves it so; machinepool rollout start goes on with it.",
     };
     let reason = refresh.reason.unwrap_or_else(|| "no reason given".to_owned());
     Failure::new(

@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use tokio::sync::watch;
+use tokio::{
+    sync::watch,
+    time::{Instant, sleep_until},
+};
 
 use crate::{
     clock::{Clock, Timestamp},
@@ -61,6 +64,13 @@ pub enum Event {
         /// For how long already.
         waited: Duration,
     },
+    /// How much of what is waited for is done; told before the wait itself.
+    Share {
+        /// So many,
+        done: u32,
+        /// of so many.
+        of: u32,
+    },
     /// Something odd that stops nothing.
     Warning(Diagnostic),
 }
@@ -79,38 +89,53 @@ impl Progress for Silent {
     fn tell(&self, _event: Event) {}
 }
 
-/// A flag that is raised once, and that waits end on.
+/// A flag that is raised once, and that waits end on. It knows since when it is up.
 #[derive(Clone, Debug)]
-pub struct Interrupt(watch::Receiver<bool>);
+pub struct Interrupt(watch::Receiver<Option<Instant>>);
 
 /// The other end of an [`Interrupt`].
 #[derive(Debug)]
-pub struct Interrupter(watch::Sender<bool>);
+pub struct Interrupter(watch::Sender<Option<Instant>>);
 
 impl Interrupt {
     /// A flag that is down, and the handle that raises it.
     pub fn new() -> (Interrupter, Self) {
-        let (sender, receiver) = watch::channel(false);
+        let (sender, receiver) = watch::channel(None);
         (Interrupter(sender), Self(receiver))
     }
 
     /// Whether it has been raised.
     pub fn is_raised(&self) -> bool {
-        *self.0.borrow()
+        self.0.borrow().is_some()
     }
 
     /// Returns when it is raised; never, if its handle is dropped first.
     pub async fn raised(&self) {
+        self.since().await;
+    }
+
+    /// Returns when it has been up for that long: at once, if it was raised long ago.
+    pub async fn raised_for(&self, time: Duration) {
+        sleep_until(self.since().await + time).await;
+    }
+
+    async fn since(&self) -> Instant {
         let mut receiver = self.0.clone();
-        if receiver.wait_for(|raised| *raised).await.is_err() {
-            std::future::pending::<()>().await;
+        let since = receiver.wait_for(Option::is_some).await.ok().and_then(|since| *since);
+        match since {
+            Some(since) => since,
+            None => std::future::pending().await,
         }
     }
 }
 
 impl Interrupter {
-    /// Raises the flag.
+    /// Raises the flag, if it is not up yet.
     pub fn raise(&self) {
-        self.0.send_replace(true);
+        self.0.send_if_modified(|since| {
+            let first = since.is_none();
+            since.get_or_insert_with(Instant::now);
+            first
+        });
     }
 }

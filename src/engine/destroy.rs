@@ -1,11 +1,13 @@
 //! Deletes all that a pool owns, and ends.
 
-use std::{ops::ControlFlow, time::Duration};
+use std::{cell::RefCell, ops::ControlFlow, time::Duration};
 
 use super::{
+    apply::lifecycles,
     context::{Context, Event},
     describe, observe,
     perform::Performer,
+    stoppable::Stoppable,
     teardown::Teardown,
     wait,
 };
@@ -35,40 +37,15 @@ pub async fn destroy(ctx: &Context<'_>, teardown: &Teardown) -> Result<Counts, F
         // Nothing was shown and nothing approved: what has come to be since is another destroy's.
         return finish(teardown, teardown.problems.clone());
     }
-    let run = Run { ctx, teardown, performer: Performer::new(ctx, &teardown.identity, String::new()) };
-    if let Err(mut failure) = run.group().await {
-        // Templates and object are still in use by what could not be deleted.
-        failure.diagnostics.extend(teardown.problems.clone());
-        return Err(failure);
+    let cloud = Stoppable::of(ctx);
+    let ctx = &Context { cloud: &cloud, ..*ctx };
+    let performer = Performer::new(ctx, &teardown.identity, String::new());
+    let problems = RefCell::new(teardown.problems.clone());
+    let run = Run { ctx, teardown, performer, done: RefCell::default(), problems };
+    match run.all().await {
+        Ok(()) => finish(teardown, run.problems.into_inner()),
+        Err(failure) => Err(run.told(failure)),
     }
-    let mut failures: Vec<Diagnostic> = teardown.problems.clone();
-    for bucket in teardown.buckets.clone() {
-        let write = Write::DeleteObject { bucket, key: teardown.names.object_key.clone() };
-        failures.extend(run.tell(Address::Object, write).await?);
-    }
-    // Where the object lies must not be forgotten while it is there.
-    let must_remember = !failures.is_empty() && teardown.bucket_is_recorded_only;
-    let keeps = |t: &Template| must_remember && t.tags.contains_key(records::BUCKET);
-    for template in &teardown.templates {
-        if keeps(template) {
-            failures.push(Diagnostic::error(
-                format!("Launch template {} is kept", template.name),
-                "It alone records in which bucket the bootstrap object lies. The next destroy deletes both.",
-            ));
-        } else {
-            failures.extend(run.delete_template(template).await?);
-        }
-    }
-    // One made by a run that ended just before this one began may not have been listed then.
-    match run.templates_left().await {
-        Ok(left) => {
-            for template in left.iter().filter(|t| !keeps(t)) {
-                failures.extend(run.delete_template(template).await?);
-            }
-        }
-        Err(failure) => failures.extend(failure.diagnostics),
-    }
-    finish(teardown, failures)
 }
 
 /// How many resources were destroyed, or all that failed.
@@ -84,24 +61,86 @@ struct Run<'a> {
     ctx: &'a Context<'a>,
     teardown: &'a Teardown,
     performer: Performer<'a>,
+    /// What was done so far, in words.
+    done: RefCell<Vec<String>>,
+    /// What went wrong so far and stopped nothing.
+    problems: RefCell<Vec<Diagnostic>>,
 }
 
 impl Run<'_> {
+    /// All of it, in order: what is used by something else comes after it.
+    async fn all(&self) -> Result<(), Failure> {
+        // Templates and object are still in use by what could not be deleted.
+        self.group().await?;
+        let teardown = self.teardown;
+        let mut remaining = teardown.unreadable.clone();
+        for bucket in teardown.buckets.clone() {
+            let key = teardown.names.object_key.clone();
+            if !self.tell(Address::Object, Write::DeleteObject { bucket: bucket.clone(), key }).await? {
+                remaining.push(bucket);
+            }
+        }
+        // Where an object lies must not be forgotten while it is there.
+        remaining.retain(|bucket| teardown.named_bucket.as_ref() != Some(bucket));
+        let keeps = |t: &Template| {
+            records::buckets(&t.tags).any(|bucket| remaining.iter().any(|left| left == bucket))
+        };
+        for template in &teardown.templates {
+            if keeps(template) {
+                self.problems.borrow_mut().push(Diagnostic::error(
+                    format!("Launch template {} is kept", template.name),
+                    "It alone records in which bucket the bootstrap object lies. The next destroy deletes both.",
+                ));
+            } else {
+                self.delete_template(template).await?;
+            }
+        }
+        // One made by a run that ended just before this one began may not have been listed then.
+        for template in self.attempt(self.templates_left().await)?.unwrap_or_default() {
+            if !keeps(&template) {
+                self.delete_template(&template).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A failure that ends the run: with it all that went wrong before, and after an interrupt what was done.
+    fn told(&self, mut failure: Failure) -> Failure {
+        if failure.kind == Kind::Interrupted
+            && let Some(last) = failure.diagnostics.last_mut()
+        {
+            let done = self.done.borrow().join(", ");
+            let done = if done.is_empty() { "nothing" } else { &done };
+            last.add(&format!("Done before: {done}.\nRun the command again to go on from here."));
+        }
+        failure.diagnostics.extend(self.problems.borrow().iter().cloned());
+        failure
+    }
+
+    /// Collects a failure; only an interrupt ends the run.
+    fn attempt<T>(&self, outcome: Result<T, Failure>) -> Result<Option<T>, Failure> {
+        match outcome {
+            Ok(value) => Ok(Some(value)),
+            Err(failure) if failure.kind == Kind::Interrupted => Err(failure),
+            Err(failure) => {
+                self.problems.borrow_mut().extend(failure.diagnostics);
+                Ok(None)
+            }
+        }
+    }
+
     fn name(&self) -> String {
         self.teardown.names.group.clone()
     }
 
-    /// Does something, tells of it, and collects its failure; only an interrupt ends the run.
-    async fn tell(&self, address: Address, write: Write) -> Result<Vec<Diagnostic>, Failure> {
-        match self.step(address, Task::Write(write)).await {
-            Ok(()) => Ok(Vec::new()),
-            Err(failure) if failure.kind == Kind::Interrupted => Err(failure),
-            Err(failure) => Ok(failure.diagnostics),
-        }
+    /// Does something, tells of it, and collects its failure; whether it was done.
+    async fn tell(&self, address: Address, write: Write) -> Result<bool, Failure> {
+        Ok(self.attempt(self.step(address, Task::Write(write)).await)?.is_some())
     }
 
-    async fn delete_template(&self, template: &Template) -> Result<Vec<Diagnostic>, Failure> {
-        self.tell(Address::Template, Write::DeleteTemplate { template_id: template.id.clone() }).await
+    async fn delete_template(&self, template: &Template) -> Result<(), Failure> {
+        let write = Write::DeleteTemplate { template_id: template.id.clone() };
+        self.tell(Address::Template, write).await.map(drop)
     }
 
     /// Templates under the pool's names, and of the pool, that are still listed and were not known.
@@ -122,6 +161,9 @@ impl Run<'_> {
         self.ctx.progress.tell(Event::Started { address, what: what.clone() });
         let outcome = self.performer.task(&task).await;
         let took = self.ctx.clock.now().since(begin);
+        if outcome.is_ok() {
+            self.done.borrow_mut().push(what.clone());
+        }
         self.ctx.progress.tell(match &outcome {
             Ok(()) => Event::Done { address, what, took },
             Err(_) => Event::Failed { address, what, took },
@@ -185,6 +227,7 @@ impl Run<'_> {
         })
         .await?;
         let took = self.ctx.clock.now().since(begin);
+        self.done.borrow_mut().push(what.clone());
         self.ctx.progress.tell(Event::Done { address, what, took });
         Ok(())
     }
@@ -231,7 +274,7 @@ impl Run<'_> {
     /// Whether AWS accepted the batch.
     async fn unprotect_batch(&self, instances: &[String]) -> Result<bool, Failure> {
         let write = Write::Unprotect { group: self.name(), instances: instances.to_vec() };
-        match wait::finish(self.ctx, self.ctx.cloud.perform(&write)).await? {
+        match self.ctx.cloud.perform(&write).await {
             Ok(_) => Ok(true),
             Err(error) if matches!(error.kind, ErrorKind::Validation | ErrorKind::NotFound) => Ok(false),
             Err(error) => Err(error.into()),
@@ -268,7 +311,10 @@ impl Run<'_> {
             self.unprotect(&group).await?;
             let count = before.members.len().max(left.len());
             let verb = if left.len() == 1 { "is" } else { "are" };
-            Ok(ControlFlow::Continue(format!("{} of {count} members {verb} left", left.len())))
+            let gone = u32::try_from(count - left.len()).unwrap_or(u32::MAX);
+            self.ctx.progress.tell(Event::Share { done: gone, of: u32::try_from(count).unwrap_or(u32::MAX) });
+            let states = lifecycles(&group);
+            Ok(ControlFlow::Continue(format!("{} of {count} members {verb} left{states}", left.len())))
         })
         .await
     }

@@ -4,20 +4,26 @@ use crate::{
     cloud::{CloudError, ErrorKind},
     contract::problem::Diagnostic,
     error::{Failure, Kind},
+    model::permissions,
 };
 
 impl From<CloudError> for Failure {
     fn from(error: CloudError) -> Self {
-        Self { kind: Kind::Aws, diagnostics: vec![diagnostic(&error)] }
+        Self { kind: kind(&error), diagnostics: vec![diagnostic(&error)] }
     }
+}
+
+fn kind(error: &CloudError) -> Kind {
+    if error.kind == ErrorKind::Interrupted { Kind::Interrupted } else { Kind::Aws }
 }
 
 /// One failure for several failed calls. What stopped all of them alike is told once.
 pub(super) fn together(mut errors: Vec<CloudError>) -> Failure {
-    if let Some(common) =
-        errors.iter().position(|e| matches!(e.kind, ErrorKind::Credentials | ErrorKind::Network))
-    {
-        errors = vec![errors.swap_remove(common)];
+    let is_common = |e: &CloudError| {
+        matches!(e.kind, ErrorKind::Interrupted | ErrorKind::Credentials | ErrorKind::Network)
+    };
+    if let Some(common) = errors.iter().position(is_common) {
+        return errors.swap_remove(common).into();
     }
     let mut diagnostics: Vec<Diagnostic> = errors.iter().map(diagnostic).collect();
     diagnostics.dedup();
@@ -26,6 +32,12 @@ pub(super) fn together(mut errors: Vec<CloudError>) -> Failure {
 
 /// What was tried, what came back, what to do.
 pub(super) fn diagnostic(error: &CloudError) -> Diagnostic {
+    if error.kind == ErrorKind::Interrupted {
+        return Diagnostic::error(
+            "Interrupted",
+            format!("{} Run the command again to go on.", error.message),
+        );
+    }
     let CloudError { operation, resource, region, kind, code, message, request_id } = error;
     let answer =
         if code.is_empty() { "had no answer".to_owned() } else { format!("was answered with {code}") };
@@ -44,7 +56,7 @@ fn operation_name(operation: &str) -> &str {
     operation.split_once(':').map_or(operation, |(_, name)| name)
 }
 
-fn hint(kind: ErrorKind, operation: &str, message: &str) -> Option<String> {
+fn hint(kind: ErrorKind, operation: &'static str, message: &str) -> Option<String> {
     let text = match kind {
         ErrorKind::AccessDenied => return Some(denied(operation)),
         ErrorKind::Credentials => {
@@ -84,16 +96,8 @@ fn is_about_launching(message: &str) -> bool {
 }
 
 /// The statement that would allow an operation, with what AWS checks behind it.
-fn denied(operation: &str) -> String {
-    let actions: &[&str] = match operation {
-        "autoscaling:CreateAutoScalingGroup" | "autoscaling:UpdateAutoScalingGroup" => {
-            &[operation, "ec2:RunInstances", "ec2:CreateTags", "iam:PassRole", "iam:CreateServiceLinkedRole"]
-        }
-        "s3:HeadObject" | "s3:GetObject" => &["s3:GetObject", "s3:ListBucket"],
-        "s3:PutObject" => &["s3:PutObject", "s3:PutObjectTagging"],
-        "ec2:CreateLaunchTemplate" => &[operation, "ec2:CreateTags"],
-        _ => &[operation],
-    };
+fn denied(operation: &'static str) -> String {
+    let actions = permissions::needed_for(operation);
     let list: Vec<String> = actions.iter().map(|action| format!("\"{action}\"")).collect();
     format!(
         "The credentials do not allow it. Add to their policy:\n  {{\"Effect\": \"Allow\", \"Action\": [{}], \

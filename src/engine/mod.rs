@@ -2,12 +2,17 @@
 //! here is decided only how to answer what AWS says to a single call.
 
 pub mod apply;
+mod checkup;
 pub mod context;
 mod describe;
 pub mod destroy;
 mod explain;
 pub mod observe;
 mod perform;
+mod refreshes;
+pub mod rollout;
+pub mod status;
+mod stoppable;
 pub mod teardown;
 mod wait;
 
@@ -27,6 +32,7 @@ use crate::{
 };
 
 pub use apply::{Applied, apply, await_roll};
+pub use checkup::checkup;
 pub use destroy::destroy;
 pub use teardown::{Teardown, plan_destroy};
 

@@ -14,13 +14,11 @@ use crate::{
     error::{Failure, Kind},
     model::{
         diff,
-        observed::{Group, Object, Refresh, Template, TemplateVersion},
+        observed::{Object, Template, TemplateVersion},
         ownership::{self, Resource},
         plan::Task,
         planner,
-        records::{self, RollMark},
         resources::{Answer, CreateGroup, TemplateData, TemplateRef, UpdateGroup, Write},
-        roll, target,
     },
 };
 
@@ -33,12 +31,12 @@ const VERSIONS_PER_CALL: usize = 200;
 
 /// Carries out tasks of one run, and remembers what it made.
 pub(super) struct Performer<'a> {
-    ctx: &'a Context<'a>,
+    pub(super) ctx: &'a Context<'a>,
     identity: &'a Tags,
     /// Hash of the wanted roll key; empty where nothing is going to roll.
-    hash: String,
+    pub(super) hash: String,
     /// The instance refresh that this run started, or found to be its own.
-    refresh: RefCell<Option<String>>,
+    pub(super) refresh: RefCell<Option<String>>,
     /// Template name -> id, of those made in this run.
     made: RefCell<BTreeMap<String, String>>,
     /// Template id -> version made in this run.
@@ -68,6 +66,9 @@ impl<'a> Performer<'a> {
             Task::Write(write) => self.write(write).await,
             Task::EndRefresh { group } => self.end_refresh(group).await,
             Task::Supersede { group, template, .. } => self.supersede(group, template).await,
+            Task::RollStragglers { group, template, warmup_seconds } => {
+                self.roll_stragglers(group, template, *warmup_seconds).await
+            }
             Task::RemoveObject { bucket, key } => self.remove_object(bucket, key).await,
             Task::AwaitGroupGone { group } => self.await_group_gone(group).await,
             Task::PruneVersions { template_id, keep } => {
@@ -107,7 +108,7 @@ impl<'a> Performer<'a> {
 
     /// One call, repeated while something else is going on with the resource. Deleting what is gone
     /// already is success.
-    async fn send(&self, write: &Write) -> Result<Answer, Failure> {
+    pub(super) async fn send(&self, write: &Write) -> Result<Answer, Failure> {
         let deletes = matches!(
             write,
             Write::DeleteObject { .. }
@@ -139,7 +140,7 @@ impl<'a> Performer<'a> {
         data: &TemplateData,
         tags: &Tags,
     ) -> Result<(), Failure> {
-        let error = match wait::finish(self.ctx, self.ctx.cloud.perform(write)).await? {
+        let error = match self.ctx.cloud.perform(write).await {
             Ok(Answer::Template { id }) => {
                 self.made.borrow_mut().insert(name.to_owned(), id);
                 return Ok(());
@@ -266,11 +267,11 @@ impl<'a> Performer<'a> {
 
     /// Repeats what AWS refuses because it does not see something new yet, and what has to wait for a
     /// scaling activity.
-    async fn patiently(&self, write: &Write) -> Result<Result<Answer, CloudError>, Failure> {
+    pub(super) async fn patiently(&self, write: &Write) -> Result<Result<Answer, CloudError>, Failure> {
         let begin = self.ctx.clock.now();
         let mut pause = Duration::from_secs(2);
         loop {
-            let error = match wait::finish(self.ctx, self.ctx.cloud.perform(write)).await? {
+            let error = match self.ctx.cloud.perform(write).await {
                 Ok(answer) => return Ok(Ok(answer)),
                 Err(error) => error,
             };
@@ -290,73 +291,6 @@ impl<'a> Performer<'a> {
         }
     }
 
-    /// `InstanceRefreshInProgress` can mean that the answer to our own start was lost: one that belongs
-    /// to the wanted template is success. Another one is ended, and ours started.
-    async fn start_refresh(&self, write: &Write, group: &str) -> Result<(), Failure> {
-        wait::until(self.ctx, wait::LIMIT, async || {
-            match self.patiently(write).await? {
-                Ok(answer) => {
-                    if let Answer::Refresh(id) = answer {
-                        self.refresh.replace(Some(id));
-                    }
-                    return Ok(ControlFlow::Break(()));
-                }
-                Err(error) if error.kind == ErrorKind::RefreshInProgress => {}
-                Err(error) => return Err(error.into()),
-            }
-            let (found, refreshes) = self.look(group).await?;
-            let Some(active) = roll::active(&refreshes) else {
-                return Ok(ControlFlow::Continue(
-                    "AWS does not show yet which instance refresh runs".to_owned(),
-                ));
-            };
-            if self.is_ours(found.as_ref(), &refreshes) {
-                self.refresh.replace(Some(active.id.clone()));
-                return Ok(ControlFlow::Break(()));
-            }
-            self.mark_off(group).await?;
-            self.end_refresh(group).await?;
-            Ok(ControlFlow::Continue("another instance refresh ran, and was ended".to_owned()))
-        })
-        .await
-    }
-
-    async fn look(&self, group: &str) -> Result<(Option<Group>, Vec<Refresh>), Failure> {
-        let (found, refreshes) =
-            futures_util::join!(self.ctx.cloud.group(group), self.ctx.cloud.refreshes(group));
-        Ok((found?, refreshes?))
-    }
-
-    /// Whether the refresh that runs belongs to the wanted roll key.
-    fn is_ours(&self, group: Option<&Group>, refreshes: &[Refresh]) -> bool {
-        let mark = group.and_then(roll::mark);
-        mark.is_some()
-            && roll::belonging(mark.as_ref(), &self.hash, None, refreshes)
-                .first()
-                .is_some_and(|r| !roll::is_final(&r.status))
-    }
-
-    /// Says on the group that no refresh up to the newest one belongs to the wanted roll key.
-    async fn mark_off(&self, group: &str) -> Result<(), Failure> {
-        let refreshes = self.ctx.cloud.refreshes(group).await?;
-        let newest = refreshes.first().map(|r| r.id.clone());
-        let mark = RollMark { hash: self.hash.clone(), newest }.to_string();
-        let tags = Tags::from([(records::ROLL.to_owned(), mark)]);
-        self.send(&Write::TagGroup { group: group.to_owned(), tags }).await.map(drop)
-    }
-
-    /// Marks off and ends what runs, unless it turns out to be the roll that is wanted: then the
-    /// reading that the plan was made from lagged behind.
-    async fn supersede(&self, group: &str, template: &str) -> Result<(), Failure> {
-        let (found, refreshes) = self.look(group).await?;
-        let launches = found.as_ref().and_then(target::current_use).is_some_and(|used| used.name == template);
-        if launches && self.is_ours(found.as_ref(), &refreshes) {
-            return Ok(());
-        }
-        self.mark_off(group).await?;
-        self.end_refresh(group).await
-    }
-
     /// Deletes an object that the pool left behind in another bucket, if it still is the pool's.
     async fn remove_object(&self, bucket: &str, key: &str) -> Result<(), Failure> {
         match self.ctx.cloud.object(bucket, key).await {
@@ -367,24 +301,6 @@ impl<'a> Performer<'a> {
             Err(error) if error.kind != ErrorKind::NotFound => Err(error.into()),
             Ok(_) | Err(_) => Ok(()),
         }
-    }
-
-    /// Cancels the active refresh, once, and waits until it has come to a final status.
-    async fn end_refresh(&self, group: &str) -> Result<(), Failure> {
-        let mut cancelled = false;
-        wait::until(self.ctx, wait::LIMIT, async || {
-            let refreshes = self.ctx.cloud.refreshes(group).await?;
-            let Some(active) = roll::active(&refreshes) else { return Ok(ControlFlow::Break(())) };
-            let waiting = format!("instance refresh {} is {}", active.id, active.status);
-            if !cancelled && active.status != "Cancelling" {
-                match self.ctx.cloud.perform(&Write::CancelRefresh { group: group.to_owned() }).await {
-                    Err(error) if error.kind != ErrorKind::NoActiveRefresh => return Err(error.into()),
-                    _ => cancelled = true,
-                }
-            }
-            Ok(ControlFlow::Continue(waiting))
-        })
-        .await
     }
 
     async fn await_group_gone(&self, group: &str) -> Result<(), Failure> {

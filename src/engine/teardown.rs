@@ -35,10 +35,35 @@ pub struct Teardown {
     pub(super) templates: Vec<Template>,
     /// Buckets in which an object of the pool lies.
     pub(super) buckets: Vec<String>,
-    /// Whether only templates know of a bucket.
-    pub(super) bucket_is_recorded_only: bool,
+    /// The bucket that the inputs name; others are known from templates only.
+    pub(super) named_bucket: Option<String>,
+    /// Buckets that could not be looked into.
+    pub(super) unreadable: Vec<String>,
     /// What is known already to be impossible; told at the end.
     pub(super) problems: Vec<Diagnostic>,
+}
+
+impl Teardown {
+    /// The ARN of the group, if there is one.
+    pub fn group_arn(&self) -> Option<&str> {
+        self.group.as_ref().map(|group| group.arn.as_str())
+    }
+
+    /// What is left of a pool as far as could be seen; what could not be looked for counts as left, and the
+    /// records of a pool that AWS does not hold yet are left as long as what they tell of.
+    pub fn left(&self) -> BTreeSet<Address> {
+        let mut left: BTreeSet<Address> = self.plan.changes.iter().map(|change| change.address).collect();
+        if !self.problems.is_empty() {
+            left.insert(Address::Object);
+        }
+        if left.contains(&Address::Template) {
+            left.insert(Address::VersionRoll);
+        }
+        if left.contains(&Address::Template) || left.contains(&Address::Group) {
+            left.insert(Address::InheritedZones);
+        }
+        left
+    }
 }
 
 /// Finds what the pool owns. Resources of strangers are refused; nothing else about the inputs matters.
@@ -80,14 +105,15 @@ pub async fn plan_destroy(cloud: &dyn Cloud, scope: &Scope) -> Result<Teardown, 
         refreshing: roll::active(&refreshes).is_some(),
         has_policy: policies.iter().any(|p| p.name == names::POLICY),
         buckets: Vec::new(),
-        bucket_is_recorded_only: scope.bucket.is_none(),
+        named_bucket: scope.bucket.as_ref().map(ToString::to_string),
+        unreadable: Vec::new(),
         problems: Vec::new(),
         names,
         group,
         scheduled,
         templates,
     };
-    find_objects(cloud, scope, &mut teardown).await?;
+    find_objects(cloud, &mut teardown).await?;
     teardown.plan = plan(&teardown);
     Ok(teardown)
 }
@@ -148,11 +174,10 @@ const PREVENT_ALL: &str = "prevent-all-deletion";
 
 /// Looks for the object in the exports' bucket and in those that templates record. What hinders a look
 /// is told at the end, and does not stop the rest; with its bucket gone, an object is gone.
-async fn find_objects(cloud: &dyn Cloud, scope: &Scope, teardown: &mut Teardown) -> Result<(), Failure> {
+async fn find_objects(cloud: &dyn Cloud, teardown: &mut Teardown) -> Result<(), Failure> {
     let key = teardown.names.object_key.clone();
-    let recorded = teardown.templates.iter().filter_map(|t| t.tags.get(records::BUCKET).cloned());
-    let buckets: BTreeSet<String> =
-        scope.bucket.iter().map(ToString::to_string).chain(recorded).filter(|b| !b.is_empty()).collect();
+    let recorded = teardown.templates.iter().flat_map(|t| records::buckets(&t.tags)).map(str::to_owned);
+    let buckets: BTreeSet<String> = teardown.named_bucket.iter().cloned().chain(recorded).collect();
     if buckets.is_empty() {
         unknown_bucket(&key, teardown);
     }
@@ -173,7 +198,10 @@ async fn find_objects(cloud: &dyn Cloud, scope: &Scope, teardown: &mut Teardown)
             Err(error) if matches!(error.kind, ErrorKind::Credentials | ErrorKind::Network) => {
                 return Err(error.into());
             }
-            Err(error) => teardown.problems.push(perform::as_error(&error)),
+            Err(error) => {
+                teardown.problems.push(perform::as_error(&error));
+                teardown.unreadable.push(bucket);
+            }
         }
     }
     Ok(())

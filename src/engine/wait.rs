@@ -1,8 +1,11 @@
-//! The only place that lets time pass.
+//! Waits: for what AWS is to show, and for the time between two looks.
 
 use std::{ops::ControlFlow, time::Duration};
 
-use super::context::{Context, Event};
+use super::{
+    context::{Context, Event},
+    stoppable::NOTHING_NEW,
+};
 use crate::error::{Failure, Kind};
 
 /// How long one wait may take, where nothing else is said.
@@ -22,7 +25,7 @@ pub(super) async fn until<T>(
     let begin = ctx.clock.now();
     let mut pause = Duration::from_secs(1);
     loop {
-        let what = match finish(ctx, look()).await?? {
+        let what = match look().await? {
             ControlFlow::Break(value) => return Ok(value),
             ControlFlow::Continue(what) => what,
         };
@@ -47,34 +50,6 @@ pub(super) async fn until<T>(
     }
 }
 
-/// How long a call in flight may still take once the run is interrupted. The SDK's own retries could go on
-/// for minutes, and whoever sent the signal kills after a while.
-const GRACE: Duration = Duration::from_secs(10);
-
-/// Lets a call in flight finish; once interrupted, not for long. What became of a call that was given up
-/// is not known, and the next run looks.
-pub(super) async fn finish<T>(ctx: &Context<'_>, call: impl Future<Output = T>) -> Result<T, Failure> {
-    tokio::pin!(call);
-    tokio::select! {
-        biased;
-        answer = &mut call => return Ok(answer),
-        () = ctx.interrupt.raised() => {}
-    }
-    tokio::select! {
-        biased;
-        answer = call => Ok(answer),
-        () = ctx.clock.sleep(GRACE) => Err(Failure::new(
-            Kind::Interrupted,
-            "Interrupted while AWS was silent",
-            format!(
-                "A call had no answer {} s after the interrupt and was given up: it may or may not have taken \
-                 effect. Run the command again, which looks and goes on.",
-                GRACE.as_secs()
-            ),
-        )),
-    }
-}
-
 /// Lets `pause` pass, unless interrupted.
 pub(super) async fn sleep(ctx: &Context<'_>, pause: Duration) -> Result<(), Failure> {
     tokio::select! {
@@ -90,35 +65,5 @@ pub(super) fn check_interrupt(ctx: &Context<'_>) -> Result<(), Failure> {
 }
 
 fn interrupted() -> Failure {
-    Failure::new(Kind::Interrupted, "Interrupted", "Nothing new was begun. Run the command again to go on.")
-}
-
-#[cfg(test)]
-mod tests {
-    use std::rc::Rc;
-
-    use super::*;
-    use crate::{
-        clock::{Clock as _, Timestamp},
-        cloud::sandbox::{ManualClock, Sandbox, Seed},
-        engine::context::{Interrupt, Silent},
-    };
-
-    #[tokio::test(flavor = "current_thread")]
-    async fn an_interrupt_gives_up_a_call_that_nobody_answers() {
-        let clock = Rc::new(ManualClock::default());
-        let sandbox =
-            Sandbox::in_memory(&Seed { region: "us-east-1".into(), ..Seed::default() }, clock.clone());
-        let (interrupter, interrupt) = Interrupt::new();
-        let deadline = clock.now().plus(Duration::from_hours(1));
-        let ctx =
-            Context { cloud: &sandbox, clock: &*clock, progress: &Silent, interrupt: &interrupt, deadline };
-        assert_eq!(finish(&ctx, async { 1 }).await.unwrap(), 1);
-        interrupter.raise();
-        assert_eq!(finish(&ctx, async { 2 }).await.unwrap(), 2, "what has an answer is not lost");
-        let before: Timestamp = clock.now();
-        let failure = finish(&ctx, std::future::pending::<()>()).await.unwrap_err();
-        assert_eq!(failure.kind, Kind::Interrupted);
-        assert_eq!(clock.now().since(before), GRACE);
-    }
+    Failure::new(Kind::Interrupted, "Interrupted", format!("{NOTHING_NEW} Run the command again to go on."))
 }

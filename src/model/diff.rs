@@ -74,11 +74,16 @@ pub fn tags_to_set(now: &Tags, wanted: &Tags) -> Tags {
 }
 
 /// Keys that an earlier apply set and that are no longer wanted, of those still there. What was set
-/// earlier stands in the tag specifications of the live template version; those of network interfaces
-/// are used, which alone have no `Name` of their own.
-pub fn tags_to_remove(now: &Tags, wanted: &Tags, live: Option<&TemplateData>) -> BTreeSet<String> {
-    live.and_then(|data| data.tags.get("network-interface"))
-        .into_iter()
+/// earlier stands in the tag specifications of the live template versions; those of network interfaces
+/// are used, which alone have no `Name` of their own. The latest version may be of somebody else's making,
+/// and say nothing: the default one counts as well.
+pub fn tags_to_remove<'a>(
+    now: &Tags,
+    wanted: &Tags,
+    live: impl IntoIterator<Item = &'a TemplateData>,
+) -> BTreeSet<String> {
+    live.into_iter()
+        .filter_map(|data| data.tags.get("network-interface"))
         .flat_map(Tags::keys)
         .filter(|key| !wanted.contains_key(*key) && now.contains_key(*key))
         .cloned()
@@ -272,8 +277,10 @@ mod tests {
         let wanted = testing::desired(|_| {}).group.tags;
         let mut now = wanted.clone();
         now.extend(testing::tags(&[("team", "x"), ("cost-centre", "7"), ("Name", "by hand")]));
-        assert_eq!(tags_to_remove(&now, &wanted, Some(&live)), ["team".to_owned()].into());
-        assert!(tags_to_remove(&wanted, &wanted, Some(&live)).is_empty(), "it is gone already");
+        let by_hand = TemplateData::default();
+        assert_eq!(tags_to_remove(&now, &wanted, [&live]), ["team".to_owned()].into());
+        assert_eq!(tags_to_remove(&now, &wanted, [&live, &by_hand]), ["team".to_owned()].into());
+        assert!(tags_to_remove(&wanted, &wanted, [&live]).is_empty(), "it is gone already");
         assert!(tags_to_remove(&now, &wanted, None).is_empty());
         now.remove("captf.io/name");
         now.insert("captf.io/kind".into(), "Other".into());

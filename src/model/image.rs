@@ -211,6 +211,7 @@ mod tests {
             architecture: architecture.into(),
             root_device_name: "/dev/sda1".into(),
             creation_date: date.into(),
+            root_volume_size_gib: None,
         }
     }
 

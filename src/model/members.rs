@@ -112,7 +112,7 @@ mod tests {
     use crate::model::observed::GroupMember;
 
     fn instance(id: &str, state: &str, zone: &str) -> Instance {
-        Instance { id: id.into(), state: state.into(), zone: zone.into(), addresses: Vec::new() }
+        Instance { id: id.into(), state: state.into(), zone: zone.into(), ..Instance::default() }
     }
 
     fn listed(id: &str, lifecycle: &str) -> GroupMember {

@@ -1,5 +1,7 @@
 //! The pure core: inputs + observation -> desired -> plan. No I/O, no clock, no randomness.
 
+pub mod advice;
+pub mod checkup;
 pub mod desired;
 pub mod diff;
 pub mod image;
@@ -9,11 +11,14 @@ pub mod names;
 pub mod observed;
 pub mod outputs;
 pub mod ownership;
+pub mod permissions;
 pub mod plan;
 pub mod planner;
 pub mod records;
 pub mod resources;
 pub mod roll;
+pub mod rollout;
+pub mod status;
 pub mod target;
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]

@@ -83,6 +83,8 @@ pub struct GroupMember {
     pub zone: String,
     /// `Pending`, `InService`, `Standby`, `Terminating:Wait`, ...
     pub lifecycle: String,
+    /// `Healthy` or `Unhealthy`, as the group's health check sees it.
+    pub health: String,
     /// Protected from scale-in.
     pub protected: bool,
     /// The template it was launched from; `None` for one attached by hand.
@@ -100,6 +102,8 @@ pub struct Instance {
     pub zone: String,
     /// Private addresses, IPv4 of the primary interface first, then further ones and IPv6.
     pub addresses: Vec<String>,
+    /// When it was launched, or started again after a stop.
+    pub launched: Option<Timestamp>,
 }
 
 /// A scaling policy, from `DescribePolicies`.
@@ -185,6 +189,9 @@ pub struct Image {
     pub root_device_name: String,
     /// As AWS writes it: `2026-01-31T12:00:00.000Z`; orders as text.
     pub creation_date: String,
+    /// Size of the snapshot behind its root device, if known: no root volume can be smaller.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub root_volume_size_gib: Option<u32>,
 }
 
 /// What was read about the bootstrap object.

@@ -76,7 +76,7 @@ fn instance_output(member: &Member) -> InstanceOutput {
 }
 
 /// The first row of the contract's table that fits.
-fn health(group: Option<&Group>, members: &[Member], activities: &[Activity]) -> Health {
+pub fn health(group: Option<&Group>, members: &[Member], activities: &[Activity]) -> Health {
     let Some(group) = group else {
         let left = match members.len() {
             0 => String::new(),
@@ -188,6 +188,7 @@ mod tests {
                 state: (*state).to_owned(),
                 zone: "us-east-1a".into(),
                 addresses: vec![format!("10.0.0.{i}")],
+                ..Instance::default()
             })
             .collect()
     }

@@ -25,6 +25,10 @@ pub enum Address {
 }
 
 impl Address {
+    /// All there are.
+    pub const ALL: [Self; 6] =
+        [Self::Object, Self::Template, Self::Group, Self::Policy, Self::VersionRoll, Self::InheritedZones];
+
     /// As Terraform writes it.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -132,6 +136,16 @@ pub enum Task {
         template: String,
         /// Hash of its roll key.
         hash: String,
+    },
+    /// Roll members that the group launched from another template while the plan was carried out; none is
+    /// known when it is made.
+    RollStragglers {
+        /// Group name.
+        group: String,
+        /// Name of the template that all should run.
+        template: String,
+        /// Warmup in seconds.
+        warmup_seconds: u32,
     },
     /// Wait until a group that is being deleted is gone.
     AwaitGroupGone {

@@ -15,7 +15,7 @@ pub const ROLL: &str = "machinepool.captf.io/roll";
 pub const VERSION: &str = "machinepool.captf.io/kubernetes-version";
 /// On a template: the pinned image it was made for.
 pub const IMAGE: &str = "machinepool.captf.io/machine-image-id";
-/// On a template: where the bootstrap object lies.
+/// On a template: the bucket in which the bootstrap object lies; several, joined by `/`, while it moves.
 pub const BUCKET: &str = "machinepool.captf.io/bootstrap-bucket";
 
 /// The longest tag value, in characters (AWS's limit).
@@ -40,6 +40,25 @@ pub fn key_tags(key: &RollKey) -> [(String, String); 2] {
         }
     };
     [(VERSION.to_owned(), held(&key.kubernetes_version)), (IMAGE.to_owned(), held(&key.machine_image_id))]
+}
+
+/// The buckets in which, as a template's tags say, an object of the pool may lie.
+pub fn buckets(tags: &Tags) -> impl Iterator<Item = &str> {
+    tags.get(BUCKET).into_iter().flat_map(|text| text.split('/')).filter(|bucket| !bucket.is_empty())
+}
+
+/// Several buckets as the tag holds them: the first ones that fit, which are four at least.
+pub fn join_buckets<'a>(buckets: impl IntoIterator<Item = &'a str>) -> String {
+    let mut text = String::new();
+    for bucket in buckets {
+        if text.is_empty() {
+            bucket.clone_into(&mut text);
+        } else if text.len() + 1 + bucket.len() <= VALUE_CHARS {
+            text.push('/');
+            text.push_str(bucket);
+        }
+    }
+    text
 }
 
 /// Whether a template's tags hold a roll key at all.
@@ -89,6 +108,19 @@ impl fmt::Display for RollMark {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn buckets_survive_their_tag_as_far_as_they_fit() {
+        let tags = |text: String| Tags::from([(BUCKET.to_owned(), text)]);
+        let of = |text: String| buckets(&tags(text)).map(str::to_owned).collect::<Vec<_>>();
+        assert_eq!(of(join_buckets(["new", "old"])), ["new", "old"]);
+        assert_eq!(of(join_buckets([])), Vec::<String>::new());
+        let long: Vec<String> = ('a'..='f').map(|c| c.to_string().repeat(63)).collect();
+        let text = join_buckets(long.iter().map(String::as_str));
+        assert!(fits_tag(&text), "{text}");
+        assert_eq!(of(text), long[..4]);
+        assert_eq!(buckets(&Tags::new()).count(), 0);
+    }
 
     #[test]
     fn a_mark_survives_its_tag() {

@@ -101,9 +101,17 @@ fn is_our_naming(names: &Names, name: &str) -> bool {
     })
 }
 
+/// The versions of a template that were read: the latest, and the default if that is another one.
+pub fn versions<'a>(
+    observed: &'a Observed,
+    template: &Template,
+) -> impl Iterator<Item = &'a TemplateVersion> {
+    observed.versions.iter().filter(|v| v.template_id == template.id)
+}
+
 /// The latest version of a template that was read, if any.
 pub fn latest<'a>(observed: &'a Observed, template: &Template) -> Option<&'a TemplateVersion> {
-    observed.versions.iter().filter(|v| v.template_id == template.id).max_by_key(|v| v.number)
+    versions(observed, template).max_by_key(|v| v.number)
 }
 
 #[cfg(test)]

@@ -2,8 +2,14 @@
 
 use super::{
     desired::Desired,
-    observed::{Image, Images, Known, Object, Observed},
+    names::Names,
+    observed::{
+        Activity, Group, GroupMember, GroupTag, Image, Images, Instance, Known, Launch, Object, Observed,
+        Template, TemplateUse,
+    },
+    status::Seen,
 };
+use crate::clock::Timestamp;
 use crate::contract::{
     exports::Exports,
     payload::Payload,
@@ -111,4 +117,81 @@ pub(crate) fn nothing() -> Observed {
 /// What the demo pool, changed by `edit`, should be in an empty AWS.
 pub(crate) fn desired(edit: impl FnOnce(&mut Request)) -> Desired {
     super::desired::desired(&request(edit), &nothing().images, None, &[], &Known::default()).unwrap()
+}
+
+/// When the tests of a status look: 2026-01-01T12:00:00Z.
+pub(crate) const NOW: Timestamp = Timestamp(1_767_268_800_000);
+
+/// The launch template of [`seen`] in one of its versions; version 0 is another template.
+pub(crate) fn used(version: u32) -> TemplateUse {
+    let (id, name) = if version == 0 { ("lt-0old", "captf-old") } else { ("lt-0new", "captf-new") };
+    TemplateUse { id: id.into(), name: name.into(), version: version.max(1).to_string() }
+}
+
+/// The demo pool as AWS shows it, with version 2 the latest and members on the versions given, in three zones
+/// in turn, launched one hour after the other.
+pub(crate) fn seen(versions: &[u32]) -> Seen {
+    let request = request(|_| {});
+    let zone = |at: usize| ["us-east-1a", "us-east-1b", "us-east-1c"][at % 3].to_owned();
+    let id = |at: usize| format!("i-{at:017x}");
+    let members: Vec<GroupMember> = versions
+        .iter()
+        .enumerate()
+        .map(|(at, version)| GroupMember {
+            id: id(at),
+            zone: zone(at),
+            lifecycle: "InService".into(),
+            health: "Healthy".into(),
+            protected: false,
+            template: Some(used(*version)),
+        })
+        .collect();
+    let instance = |at: usize| Instance {
+        id: id(at),
+        state: "running".into(),
+        zone: zone(at),
+        addresses: vec![format!("10.0.{}.{}", at / 250, at % 250)],
+        launched: Some(Timestamp(NOW.0 - 3_600_000 * (i64::try_from(at).unwrap() + 1))),
+    };
+    let name = Names::of(&request.scope).group;
+    let desired = u32::try_from(versions.len()).unwrap();
+    Seen {
+        instances: (0..versions.len()).map(instance).collect(),
+        group: Some(Group {
+            arn: format!("arn:aws:autoscaling:us-east-1:1:autoScalingGroup:x:autoScalingGroupName/{name}"),
+            name,
+            min: desired,
+            max: desired,
+            desired,
+            launch: Launch::Template(TemplateUse { version: "$Latest".into(), ..used(2) }),
+            suspended: ["AZRebalance".to_owned()].into(),
+            tags: request
+                .captf_tags
+                .into_iter()
+                .map(|(key, value)| (key, GroupTag { value, propagate: false }))
+                .collect(),
+            members,
+            ..Group::default()
+        }),
+        refreshes: Vec::new(),
+        templates: vec![Template {
+            id: "lt-0new".into(),
+            name: "captf-new".into(),
+            default_version: 1,
+            latest_version: 2,
+            tags: tags(&[(super::records::VERSION, "v1.34.1"), (super::records::IMAGE, "")]),
+            ..Template::default()
+        }],
+        activities: Some(Vec::new()),
+    }
+}
+
+/// A launch that ended so, for this reason if it failed.
+pub(crate) fn activity(status: &str, reason: &str) -> Activity {
+    let message = (!reason.is_empty()).then(|| reason.to_owned());
+    let description = match &message {
+        Some(reason) => format!("Launching a new EC2 instance.  Status Reason: {reason}"),
+        None => "Launching a new EC2 instance: i-00000000000000001".to_owned(),
+    };
+    Activity { start: NOW, status: status.into(), description, message }
 }

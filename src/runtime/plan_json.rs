@@ -1,8 +1,9 @@
 //! A plan as `show -json` prints it: Terraform's plan representation, format 1.2.
 //!
 //! The controller compares the bytes of two plans to tell whether they are of the same change. So what
-//! moves without being changed (members, the newest instance refresh, a capacity that a scaler sets) and
-//! what is renewed all the time (the checksum of the bootstrap data) has no value here.
+//! moves without being changed (members, the newest instance refresh, a capacity that a scaler sets, the
+//! input `replicas` into which the controller writes that capacity back) and what is renewed all the time
+//! (the checksum of the bootstrap data) has no value here.
 
 use std::collections::BTreeMap;
 
@@ -41,6 +42,8 @@ pub struct Shown<'a> {
     pub live: Option<&'a Outputs>,
     /// Outputs of the role whose new values are no change; see [`moving`].
     pub passing: &'a [&'a str],
+    /// Whether the input `replicas` is the size of the pool: not while something scales it, nor in its destroy.
+    pub sized: bool,
 }
 
 /// One output that changes.
@@ -60,6 +63,9 @@ pub struct OutputChange {
 
 /// Outputs that speak of members, which move by themselves.
 const MOVING: [&str; 4] = ["provider_id_list", "instances", "health", "replicas"];
+
+/// The input that moves by itself while something scales the pool: the controller writes the size back into it.
+const REPLICAS: &str = "replicas";
 
 /// The outputs that move by themselves; the size of a pool does so only if something scales it.
 pub fn moving(scaled: bool) -> &'static [&'static str] {
@@ -162,21 +168,20 @@ fn variables(shown: &Shown<'_>) -> Value {
         }
         mask(serde_json::to_value(Written(value)).unwrap_or_default(), shown.secrets)
     };
-    let all = shown
-        .inputs
-        .iter()
-        .map(|(name, input)| (name.to_owned(), json!({"value": value(name, &input.value)})));
+    let all = shown.inputs.iter().map(|(name, input)| {
+        let moves = name == REPLICAS && !shown.sized;
+        let entry = if moves { json!({}) } else { json!({"value": value(name, &input.value)}) };
+        (name.to_owned(), entry)
+    });
     Value::Object(all.collect())
 }
 
-/// A value without secrets, wherever in it they stand.
+/// A value without secrets in its texts. The names of its members tell what they are, and stay.
 pub(super) fn mask(value: Value, secrets: &Secrets) -> Value {
     match value {
         Value::String(text) => Value::String(secrets.mask(&text)),
         Value::Array(items) => items.into_iter().map(|item| mask(item, secrets)).collect(),
-        Value::Object(fields) => {
-            fields.into_iter().map(|(key, value)| (secrets.mask(&key), mask(value, secrets))).collect()
-        }
+        Value::Object(fields) => fields.into_iter().map(|(key, value)| (key, mask(value, secrets))).collect(),
         other => other,
     }
 }
@@ -228,7 +233,7 @@ impl Sides {
 /// The checksum of the bootstrap data is as good as the data to somebody who guesses, and each renewal of a
 /// token changes it.
 fn visible(address: Address, field: &str, value: &str, secrets: &Secrets) -> String {
-    if address == Address::Object && field == "sha256" {
+    if (address == Address::Object && field == "sha256") || secrets.hides(address, field) {
         MASK.to_owned()
     } else {
         secrets.mask(&steady(field, value))

@@ -21,6 +21,7 @@ struct Case {
     live: Option<Outputs>,
     plan: Plan,
     purpose: Purpose,
+    sized: bool,
 }
 
 impl Case {
@@ -39,12 +40,14 @@ impl Case {
         };
         let secrets = Secrets::of(&inputs, &root.sensitive());
         let plan = planner::plan(&request, observed).unwrap().1;
-        Self { root, inputs, secrets, recorded, live: Some(live), plan, purpose: Purpose::Apply }
+        let sized = !request.autoscaling.is_on();
+        Self { root, inputs, secrets, recorded, live: Some(live), plan, purpose: Purpose::Apply, sized }
     }
 
     fn shown(&self) -> Shown<'_> {
-        let Self { root, inputs, secrets, recorded, live, plan, purpose } = self;
-        Shown { plan, purpose: *purpose, root, inputs, secrets, recorded, live: live.as_ref(), passing: &[] }
+        let Self { root, inputs, secrets, recorded, live, plan, purpose, sized } = self;
+        let (purpose, sized, live) = (*purpose, *sized, live.as_ref());
+        Shown { plan, purpose, root, inputs, secrets, recorded, live, passing: &[], sized }
     }
 
     fn text(&self) -> String {
@@ -157,6 +160,20 @@ fn what_moves_by_itself_leaves_the_bytes_as_they_are() {
         assert_eq!(text, Case::new(both, &before).text());
         assert_eq!(text, Case::new(both, &moved).text());
     }
+    // Into `replicas` the controller writes the size back, which is that of nobody's change.
+    let with_replicas = |replicas: u32, edit: fn(&mut Request)| {
+        let mut case = Case::new(edit, &before);
+        case.inputs.add_file("t", format!(r#"{{"replicas": {replicas}}}"#).as_bytes()).unwrap();
+        case
+    };
+    let roll = |r: &mut Request| {
+        r.autoscaling = Autoscaling::On { min: 1, max: 9, by: Autoscaler::External };
+        newer(r);
+    };
+    assert_eq!(with_replicas(3, roll).text(), with_replicas(7, roll).text());
+    assert_eq!(with_replicas(3, roll).json()["variables"]["replicas"], json!({}));
+    let off = |r: &mut Request| r.autoscaling = Autoscaling::Off;
+    assert_eq!(with_replicas(7, off).json()["variables"]["replicas"], json!({"value": 7}));
 }
 
 #[test]

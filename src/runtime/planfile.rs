@@ -15,6 +15,7 @@ use crate::{
         ids::ImageId,
         inputs::{Input, Inputs},
         json::{Json, MAX_BYTES},
+        known::shown_file,
         problem::Diagnostic,
     },
     model::{
@@ -25,10 +26,10 @@ use crate::{
 };
 
 /// The version of the file's format. A file of a later one is refused.
-const VERSION: u64 = 2;
+const VERSION: u64 = 3;
 
-/// No plan is larger: inputs may have [`MAX_BYTES`], and a little more when written anew. In bytes.
-const LARGEST: u64 = 8 * MAX_BYTES as u64;
+/// No plan is larger: each file of inputs may have [`MAX_BYTES`], and there may be several. In bytes.
+const LARGEST: usize = 8 * MAX_BYTES;
 
 /// A saved plan. Has no `Debug`: the inputs hold a secret.
 pub struct SavedPlan {
@@ -44,39 +45,54 @@ pub struct SavedPlan {
     pub image: Option<ImageId>,
     /// What it changes.
     pub essence: Essence,
+    /// The outputs that it records anew, by their names in the root, if it changes nothing else.
+    pub outputs: BTreeSet<String>,
     /// The plan as `show -json` prints it; see [`super::plan_json`].
     pub json: String,
     /// The plan as a person reads it.
     pub text: String,
 }
 
-/// Where a plan is made: a plan holds for the state that it was compared with, and for one region.
+/// Where a plan is made: it holds for the state that it was compared with, and for one place in AWS.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Origin {
     /// Whether the working directory has a root module.
     pub has_root: bool,
     /// `<namespace>/<name>` of the Secret that keeps the state; `None` if none is kept.
     pub secret: Option<String>,
+    /// The lineage of that state; `None` if there is no state yet.
+    pub lineage: Option<String>,
+    /// Whether the account is a simulated one.
+    pub sandbox: bool,
     /// The region of all of the pool.
     pub region: String,
+    /// The AWS account, as far as it is known without asking for it: from the group that is there.
+    pub account: Option<String>,
 }
 
 impl Origin {
-    /// Whether a plan made here may not be applied at `there`, as the error to tell.
+    /// Whether a plan made here may not be applied at `there`, as the error to tell. A state that was begun
+    /// since, and an account that only one of both knows, are no difference.
     pub fn is_not(&self, there: &Self) -> Option<Diagnostic> {
-        let root =
-            |origin: &Self| if origin.has_root { "with a root module" } else { "without a root module" };
-        let state = |origin: &Self| match &origin.secret {
-            Some(secret) => format!("with its state in the Secret {secret}"),
-            None => "without a state".to_owned(),
-        };
-        let region = |origin: &Self| format!("in the region {}", origin.region);
-        let (made, asked) = if self.has_root != there.has_root {
-            (root(self).to_owned(), root(there).to_owned())
+        let differs = |known: &Option<String>, now: &Option<String>| known.is_some() && known != now;
+        let describe: &dyn Fn(&Self) -> String = if self.has_root != there.has_root {
+            &|origin| format!("{} a root module", if origin.has_root { "with" } else { "without" })
         } else if self.secret != there.secret {
-            (state(self), state(there))
+            &|origin| match &origin.secret {
+                Some(secret) => format!("with its state in the Secret {secret}"),
+                None => "without a state".to_owned(),
+            }
+        } else if differs(&self.lineage, &there.lineage) {
+            &|origin| match &origin.lineage {
+                Some(lineage) => format!("with a state of the lineage {lineage}"),
+                None => "without a state".to_owned(),
+            }
+        } else if self.sandbox != there.sandbox {
+            &|origin| if origin.sandbox { "in a sandbox" } else { "in AWS" }.to_owned()
         } else if self.region != there.region {
-            (region(self), region(there))
+            &|origin| format!("in the region {}", origin.region)
+        } else if there.account.is_some() && differs(&self.account, &there.account) {
+            &|origin| format!("in the account {}", origin.account.as_deref().unwrap_or_default())
         } else {
             return None;
         };
@@ -85,10 +101,17 @@ impl Origin {
             STALE,
             format!(
                 "It was made {}, and this is {}. Nothing was done. Apply it where it was made, or plan again here.",
-                line(&made),
-                line(&asked)
+                line(&describe(self)),
+                line(&describe(there))
             ),
         ))
+    }
+
+    /// The same, where a group of this ARN is (`arn:aws:autoscaling:REGION:ACCOUNT:...`).
+    #[must_use]
+    pub fn with_group(self, arn: Option<&str>) -> Self {
+        let account = arn.and_then(|arn| arn.split(':').nth(4)).filter(|account| !account.is_empty());
+        Self { account: account.map(str::to_owned), ..self }
     }
 }
 
@@ -220,6 +243,21 @@ pub fn stale(saved: &Essence, fresh: &Essence) -> Option<Diagnostic> {
     ))
 }
 
+/// The same of a plan that changes outputs only: `left` are those that are still to be recorded anew.
+pub fn stale_outputs(saved: &BTreeSet<String>, left: &BTreeSet<String>) -> Option<Diagnostic> {
+    if saved.is_empty() || !saved.is_disjoint(left) {
+        return None;
+    }
+    let names: Vec<String> = saved.iter().map(|name| crate::view::text::line(name)).collect();
+    Some(Diagnostic::error(
+        STALE,
+        format!(
+            "It was going to record outputs anew ({}), and they have been recorded since. Nothing was done.",
+            names.join(", ")
+        ),
+    ))
+}
+
 fn differing(saved: &Essence, fresh: &Essence) -> BTreeSet<String> {
     let only_in = |one: &Essence, other: &Essence| {
         one.changes
@@ -233,6 +271,7 @@ fn differing(saved: &Essence, fresh: &Essence) -> BTreeSet<String> {
 
 /// The file's content. Read in two steps: the first two members tell whether it is a plan at all.
 #[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Content {
     machinepool_plan: u64,
     written_by: String,
@@ -243,6 +282,7 @@ struct Content {
     origins: std::collections::BTreeMap<String, String>,
     image: Option<String>,
     essence: Essence,
+    outputs: BTreeSet<String>,
     json: String,
     text: String,
 }
@@ -265,14 +305,18 @@ impl SavedPlan {
 
     /// Reads the plan in `path`.
     pub fn read(path: &Path) -> Result<Self, Diagnostic> {
-        let bytes = private_file::read(path, LARGEST).map_err(|error| match error.kind() {
+        let bytes = private_file::read(path, LARGEST as u64).map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => refused(path, "There is no such file."),
             _ => refused(path, &format!("{error}.")),
         })?;
         Self::from_bytes(&bytes).map_err(|reason| refused(path, &reason))
     }
 
-    fn to_bytes(&self) -> serde_json::Result<Vec<u8>> {
+    /// The content of a plan file; the same plan gives the same bytes. Secret: it holds the inputs.
+    ///
+    /// # Errors
+    /// None that an input which was read could cause.
+    pub fn to_bytes(&self) -> serde_json::Result<Vec<u8>> {
         let origins =
             self.inputs.iter().map(|(name, input)| (name.to_owned(), input.origin.clone())).collect();
         serde_json::to_vec(&Content {
@@ -285,13 +329,17 @@ impl SavedPlan {
             origins,
             image: self.image.as_ref().map(ToString::to_string),
             essence: self.essence.clone(),
+            outputs: self.outputs.clone(),
             json: self.json.clone(),
             text: self.text.clone(),
         })
     }
 
-    /// The error is the reason, as a sentence that quotes nothing of the file.
-    fn from_bytes(bytes: &[u8]) -> Result<Self, String> {
+    /// Reads the content of a plan file.
+    ///
+    /// # Errors
+    /// The reason, as a sentence that quotes nothing of the file.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, String> {
         let head: Head = serde_json::from_slice(bytes).map_err(|error| fault(bytes, &error))?;
         if head.machinepool_plan != VERSION {
             return Err(format!(
@@ -303,7 +351,7 @@ impl SavedPlan {
         }
         let content: Content = serde_json::from_slice(bytes).map_err(|error| fault(bytes, &error))?;
         let damaged = || "It is damaged: its content is not what the program writes.".to_owned();
-        let Ok(Json::Object(fields)) = Json::parse(content.inputs.get().as_bytes()) else {
+        let Ok(Json::Object(fields)) = Json::parse_within(content.inputs.get().as_bytes(), LARGEST) else {
             return Err(damaged());
         };
         let mut inputs = Inputs::default();
@@ -313,13 +361,14 @@ impl SavedPlan {
         }
         let image = content.image.map(|id| id.parse()).transpose().map_err(|_| damaged())?;
         let purpose = if content.destroys { Purpose::Destroy } else { Purpose::Apply };
-        let Content { origin, sensitive, essence, json, text, .. } = content;
-        Ok(Self { purpose, origin, inputs, sensitive, image, essence, json, text })
+        let Content { origin, sensitive, essence, outputs, json, text, .. } = content;
+        Ok(Self { purpose, origin, inputs, sensitive, image, essence, outputs, json, text })
     }
 }
 
 fn refused(path: &Path, reason: &str) -> Diagnostic {
-    Diagnostic::error(format!("Failed to load \"{}\" as a plan file", path.display()), reason)
+    let name = path.to_string_lossy();
+    Diagnostic::error(format!("Failed to load \"{}\" as a plan file", shown_file(&name)), reason)
 }
 
 fn fault(bytes: &[u8], error: &serde_json::Error) -> String {

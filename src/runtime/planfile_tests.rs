@@ -16,7 +16,14 @@ use crate::{
 const SECRET: &str = "I2Nsb3VkLWNvbmZpZwo=";
 
 fn origin() -> Origin {
-    Origin { has_root: true, secret: Some("a/tfstate-default-b".into()), region: "us-east-1".into() }
+    Origin {
+        has_root: true,
+        secret: Some("a/tfstate-default-b".into()),
+        lineage: Some("6f96-19ff".into()),
+        sandbox: false,
+        region: "us-east-1".into(),
+        account: Some("111111111111".into()),
+    }
 }
 
 fn saved() -> SavedPlan {
@@ -32,6 +39,7 @@ fn saved() -> SavedPlan {
         sensitive: ["bootstrap_data".to_owned()].into(),
         image: "ami-01".parse().ok(),
         essence: Essence::of(&plan(|_| {}, &testing::nothing())),
+        outputs: ["health".to_owned()].into(),
         json: "{}\n".into(),
         text: "No changes.\n".into(),
     }
@@ -128,7 +136,7 @@ fn it_comes_back_as_it_was_and_only_its_owner_reads_it() {
     assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
     let read = SavedPlan::read(&path).unwrap();
     assert!(read.purpose == plan.purpose && read.image == plan.image && read.essence == plan.essence);
-    assert!(read.origin == plan.origin && read.sensitive == plan.sensitive);
+    assert!(read.origin == plan.origin && read.sensitive == plan.sensitive && read.outputs == plan.outputs);
     assert!((read.json, read.text) == (plan.json.clone(), plan.text.clone()));
     for (name, input) in plan.inputs.iter() {
         assert!(read.inputs.get(name).unwrap().value == input.value, "{name}");
@@ -155,10 +163,12 @@ fn what_is_no_plan_of_ours_is_refused_and_not_repeated() {
         assert!(refuse(&whole[..length]).contains("cut off"), "{length}");
     }
     let text = String::from_utf8(whole.clone()).unwrap();
-    assert!(refuse(text.replacen(":2,", ":3,", 1).as_bytes()).contains("version 3 of the format"));
+    assert!(refuse(text.replacen(":3,", ":4,", 1).as_bytes()).contains("version 4 of the format"));
     assert!(
         refuse(text.replacen("\"inputs\":{", "\"inputs\":[{}],\"x\":{", 1).as_bytes()).contains("damaged")
     );
+    assert!(refuse(text.replacen('{', "{\"x\":{\"k\":1,\"k\":2},", 1).as_bytes()).contains("no plan"));
+    assert!(refuse(text.replacen(":3,", ":3,\"x\":{\"k\":1,\"k\":2},", 1).as_bytes()).contains("damaged"));
     assert!(refuse(text.replacen("ami-01", "ami-0x", 1).as_bytes()).contains("damaged"));
     assert!(refuse(b"PK\x03\x04\x00").contains("Terraform"));
     for other in [&b""[..], b"{}", b"[]", b"{\"version\": 4}", b"\xff\xfe", b"null"] {
@@ -170,6 +180,23 @@ fn what_is_no_plan_of_ours_is_refused_and_not_repeated() {
 }
 
 #[test]
+fn an_input_in_the_place_of_a_file_loses_its_value() {
+    let error = SavedPlan::read(Path::new(&format!("bootstrap_data={SECRET}"))).err().unwrap();
+    assert_eq!(error.summary, "Failed to load \"bootstrap_data\" as a plan file");
+    assert!(SavedPlan::read(Path::new("a=b.tfplan")).err().unwrap().summary.contains("\"a=b.tfplan\""));
+}
+
+#[test]
+fn inputs_of_several_files_come_back() {
+    let mut plan = saved();
+    for name in ["a", "b"] {
+        let text = format!("{{\"{name}\": \"{}\"}}", "x".repeat(MAX_BYTES / 2 + 100));
+        plan.inputs.add_file("t.json", text.as_bytes()).unwrap();
+    }
+    assert!(SavedPlan::from_bytes(&plan.to_bytes().unwrap()).is_ok());
+}
+
+#[test]
 fn it_holds_only_where_it_was_made() {
     let made = origin();
     assert_eq!(made.is_not(&origin()), None);
@@ -177,13 +204,38 @@ fn it_holds_only_where_it_was_made() {
         (Origin { has_root: false, secret: None, ..origin() }, "without a root module"),
         (Origin { secret: None, ..origin() }, "without a state"),
         (Origin { secret: Some("a/tfstate-default-c".into()), ..origin() }, "a/tfstate-default-c"),
+        (Origin { lineage: Some("7f".into()), ..origin() }, "lineage 7f"),
+        (Origin { sandbox: true, ..origin() }, "in a sandbox"),
         (Origin { region: "eu-west-1".into(), ..origin() }, "eu-west-1"),
+        (Origin { account: Some("222222222222".into()), ..origin() }, "in the account 222222222222"),
     ] {
         for (from, to) in [(&made, &other), (&other, &made)] {
             let error = from.is_not(to).unwrap();
             assert_eq!(error.summary, "Saved plan is stale");
             assert!(error.detail.contains(named), "{error}");
         }
+    }
+    // A refresh may begin the state meanwhile; one that is gone is another one.
+    let begun = Origin { lineage: None, ..origin() };
+    assert_eq!(begun.is_not(&made), None);
+    assert!(made.is_not(&begun).unwrap().detail.contains("without a state"));
+    let unknown = Origin { account: None, ..origin() };
+    assert_eq!((unknown.is_not(&made), made.is_not(&unknown)), (None, None));
+    let arn = "arn:aws:autoscaling:us-east-1:123456789012:autoScalingGroup:x:autoScalingGroupName/y";
+    assert_eq!(origin().with_group(Some(arn)).account.as_deref(), Some("123456789012"));
+    assert_eq!(origin().with_group(Some("arn")).account, None);
+    assert_eq!(origin().with_group(None).account, None);
+}
+
+#[test]
+fn outputs_that_are_recorded_by_now_are_no_reason_to_apply() {
+    let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+    assert_eq!(stale_outputs(&names(&[]), &names(&[])), None, "it was going to do nothing");
+    assert_eq!(stale_outputs(&names(&["a", "b"]), &names(&["b", "c"])), None);
+    for left in [&[][..], &["c"]] {
+        let error = stale_outputs(&names(&["a", "b"]), &names(left)).unwrap();
+        assert_eq!(error.summary, "Saved plan is stale");
+        assert!(error.detail.contains("(a, b)"), "{error}");
     }
 }
 

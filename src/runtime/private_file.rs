@@ -8,12 +8,23 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use crate::error::naming_user;
+
 /// Read and write for the owner, nothing for anybody else.
 const MODE: u32 = 0o600;
 
 /// Writes `bytes` to `path` with mode 0600, whatever was there before. Whoever reads it finds the old
-/// content or the new one, also after a crash.
+/// content or the new one, also after the machine has crashed.
 pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    replace(path, bytes, File::sync_all).map_err(naming_user)
+}
+
+/// The same without waiting for the disk: for what nobody needs after a crash of the machine.
+pub fn write_passing(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    replace(path, bytes, |_| Ok(())).map_err(naming_user)
+}
+
+fn replace(path: &Path, bytes: &[u8], settle: impl FnOnce(&File) -> io::Result<()>) -> io::Result<()> {
     // A device or a directory is nothing that a file could take the place of.
     if fs::metadata(path).is_ok_and(|there| !there.is_file()) {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "there is something else than a file"));
@@ -24,7 +35,8 @@ pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}
     }
-    let written = fill(&temporary, bytes).and_then(|()| fs::rename(&temporary, path));
+    let written =
+        fill(&temporary, bytes).and_then(|file| settle(&file)).and_then(|()| fs::rename(&temporary, path));
     if written.is_err() {
         // The first error is the one worth telling.
         let _ = fs::remove_file(&temporary);
@@ -32,10 +44,10 @@ pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     written
 }
 
-fn fill(path: &Path, bytes: &[u8]) -> io::Result<()> {
+fn fill(path: &Path, bytes: &[u8]) -> io::Result<File> {
     let mut file = OpenOptions::new().write(true).create_new(true).mode(MODE).open(path)?;
     file.write_all(bytes)?;
-    file.sync_all()
+    Ok(file)
 }
 
 /// A name in the same directory, so that renaming it is one step.
@@ -51,7 +63,8 @@ fn beside(path: &Path) -> io::Result<PathBuf> {
 /// Reads a file of at most `largest` bytes; what is larger is an error.
 pub fn read(path: &Path, largest: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    File::open(path)?.take(largest.saturating_add(1)).read_to_end(&mut bytes)?;
+    let file = File::open(path).map_err(naming_user)?;
+    file.take(largest.saturating_add(1)).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > largest {
         let message = format!("it is larger than {} MiB", largest >> 20);
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, message));
@@ -69,14 +82,16 @@ mod tests {
 
     #[test]
     fn only_the_owner_reads_it_and_nothing_else_is_left() {
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("secret");
-        fs::write(&path, "old and open to all, and longer").unwrap();
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
-        write(&path, b"new").unwrap();
-        assert_eq!(read(&path, 3).unwrap(), b"new");
-        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
-        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
+        for write in [write, write_passing] {
+            let directory = tempfile::tempdir().unwrap();
+            let path = directory.path().join("secret");
+            fs::write(&path, "old and open to all, and longer").unwrap();
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+            write(&path, b"new").unwrap();
+            assert_eq!(read(&path, 3).unwrap(), b"new");
+            assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+            assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
+        }
     }
 
     #[test]

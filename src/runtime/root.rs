@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::argument::{Argument, argument, reference};
 use crate::contract::{
     inputs::{Input, Inputs, shown_name},
     json::Json,
@@ -44,17 +45,8 @@ pub struct RootVariable {
     pub sensitive: bool,
     /// Its value where none is given.
     pub default: Option<Json>,
-}
-
-/// One argument of the module block.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Argument {
-    /// `${var.NAME}`
-    Variable(String),
-    /// A value without any expression in it.
-    Literal(Json),
-    /// An expression that only Terraform could evaluate.
-    Expression,
+    /// Whether its default also takes the place of a null.
+    pub refuses_null: bool,
 }
 
 /// One `output` block.
@@ -150,26 +142,28 @@ impl Root {
             .collect()
     }
 
-    fn unusable(&self, name: &str, argument: &Argument) -> Option<Diagnostic> {
-        match argument {
-            Argument::Variable(variable) if !self.variables.contains_key(variable) => {
-                Some(Diagnostic::error(
+    fn unusable(&self, name: &str, argument: &Argument) -> Vec<Diagnostic> {
+        if *argument == Argument::Expression {
+            return vec![Diagnostic::error(
+                format!("Unsupported expression: \"{name}\""),
+                format!(
+                    "The argument \"{name}\" of module.{ROLE} is not made of values and whole variables, such as \
+                     ${{var.{name}}}, alone."
+                ),
+            )];
+        }
+        let undeclared = argument.variables().into_iter().filter(|v| !self.variables.contains_key(*v));
+        undeclared
+            .map(|variable| {
+                Diagnostic::error(
                     format!("Reference to undeclared input variable: \"{variable}\""),
                     format!(
                         "An input variable with the name \"{variable}\" has not been declared; the argument \
                          \"{name}\" of module.{ROLE} refers to it."
                     ),
-                ))
-            }
-            Argument::Expression => Some(Diagnostic::error(
-                format!("Unsupported expression: \"{name}\""),
-                format!(
-                    "The argument \"{name}\" of module.{ROLE} is neither a value nor one variable, such as \
-                     ${{var.{name}}}."
-                ),
-            )),
-            Argument::Variable(_) | Argument::Literal(_) => None,
-        }
+                )
+            })
+            .collect()
     }
 
     /// What the role is given when the root's variables have the values `given`, and warnings about
@@ -177,14 +171,9 @@ impl Root {
     pub fn inputs(&self, given: &Inputs) -> (Inputs, Vec<Diagnostic>) {
         let mut inputs = Inputs::default();
         for (name, argument) in self.arguments.iter().flatten() {
-            let origin = || FILE.to_owned();
             let input = match argument {
-                Argument::Literal(value) => Some(Input { value: value.clone(), origin: origin() }),
-                Argument::Variable(variable) => given.get(variable).cloned().or_else(|| {
-                    let value = self.variables.get(variable)?.default.clone()?;
-                    Some(Input { value, origin: origin() })
-                }),
-                Argument::Expression => None,
+                Argument::Variable(variable) => self.variable(variable, given),
+                other => self.value(other, given).map(of_root),
             };
             if let Some(input) = input {
                 inputs.set(name, input);
@@ -204,18 +193,51 @@ impl Root {
         (inputs, warnings.collect())
     }
 
+    /// What a variable has: the value given, else its default.
+    fn variable(&self, name: &str, given: &Inputs) -> Option<Input> {
+        let variable = self.variables.get(name);
+        let default = || Some(of_root(variable?.default.clone()?));
+        match given.get(name) {
+            Some(input) if input.value == Json::Null && variable.is_some_and(|v| v.refuses_null) => default(),
+            Some(input) => Some(input.clone()),
+            None => default(),
+        }
+    }
+
+    /// The value of an argument; `None` if a variable in it has none.
+    fn value(&self, argument: &Argument, given: &Inputs) -> Option<Json> {
+        match argument {
+            Argument::Variable(name) => Some(self.variable(name, given)?.value),
+            Argument::Literal(value) => Some(value.clone()),
+            Argument::List(items) => {
+                let items = items.iter().map(|item| self.value(item, given));
+                Some(Json::Array(items.collect::<Option<_>>()?))
+            }
+            Argument::Object(fields) => {
+                let fields =
+                    fields.iter().map(|(name, field)| Some((name.clone(), self.value(field, given)?)));
+                Some(Json::Object(fields.collect::<Option<_>>()?))
+            }
+            Argument::Expression => None,
+        }
+    }
+
     /// The arguments whose values must never be shown or stored.
     pub fn sensitive(&self) -> BTreeSet<String> {
+        let sensitive = |name: &&str| self.variables.get(*name).is_some_and(|variable| variable.sensitive);
         let mut names = BTreeSet::from([BOOTSTRAP_DATA.to_owned()]);
         for (name, argument) in self.arguments.iter().flatten() {
-            if let Argument::Variable(variable) = argument
-                && self.variables.get(variable).is_some_and(|variable| variable.sensitive)
-            {
+            if argument.variables().iter().any(sensitive) {
                 names.insert(name.clone());
             }
         }
         names
     }
+}
+
+/// A value that the root itself gives.
+fn of_root(value: Json) -> Input {
+    Input { value, origin: FILE.to_owned() }
 }
 
 fn unsupported(name: &str) -> Option<Diagnostic> {
@@ -241,7 +263,7 @@ fn bodies(json: &Json) -> Vec<&Json> {
 
 /// The blocks of a kind that has a label, such as `variable "x"`, with their labels. Of a block that is
 /// given as a list, the last body counts.
-fn labelled<'a>(json: &'a Json, kind: &str) -> Vec<(&'a str, &'a Json)> {
+pub(super) fn labelled<'a>(json: &'a Json, kind: &str) -> Vec<(&'a str, &'a Json)> {
     let mut found = Vec::new();
     for outer in json.get(kind).map(bodies).unwrap_or_default() {
         if let Json::Object(blocks) = outer {
@@ -275,7 +297,12 @@ fn backend(json: &Json) -> Result<Option<Vec<(String, Json)>>, Problems> {
 }
 
 fn variable(body: &Json) -> RootVariable {
-    RootVariable { sensitive: is_sensitive(body), default: body.get("default").cloned() }
+    let refuses_null = match body.get("nullable") {
+        Some(Json::Bool(nullable)) => !nullable,
+        Some(Json::String(text)) => text == "false",
+        _ => false,
+    };
+    RootVariable { sensitive: is_sensitive(body), default: body.get("default").cloned(), refuses_null }
 }
 
 /// Whether a block says `sensitive`. What is not plainly false counts as true.
@@ -296,35 +323,10 @@ fn arguments(body: &Json) -> BTreeMap<String, Argument> {
         .collect()
 }
 
-fn argument(value: &Json) -> Argument {
-    if let Json::String(text) = value
-        && let Some(name) = reference(text, "var.")
-    {
-        return Argument::Variable(name.to_owned());
-    }
-    if has_expression(value) { Argument::Expression } else { Argument::Literal(value.clone()) }
-}
-
-fn has_expression(value: &Json) -> bool {
-    match value {
-        Json::String(text) => text.contains("${") || text.contains("%{"),
-        Json::Array(items) => items.iter().any(has_expression),
-        Json::Object(fields) => fields.iter().any(|(_, value)| has_expression(value)),
-        Json::Null | Json::Bool(_) | Json::Number(_) => false,
-    }
-}
-
 fn output(body: &Json) -> Option<RootOutput> {
     let Json::String(text) = body.get("value")? else { return None };
     let output = reference(text, &format!("module.{ROLE}."))?;
     Some(RootOutput { output: output.to_owned(), sensitive: is_sensitive(body) })
-}
-
-/// NAME of `${<prefix>NAME}`.
-fn reference<'a>(text: &'a str, prefix: &str) -> Option<&'a str> {
-    let name = text.strip_prefix("${")?.strip_suffix('}')?.trim().strip_prefix(prefix)?;
-    let identifier = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
-    (!name.is_empty() && name.chars().all(identifier)).then_some(name)
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::*;
+use crate::runtime::state::Written;
 
 /// A root as the controller renders it: a variable and an argument per contract input, all outputs.
 pub(crate) fn generated(edit: impl FnOnce(&mut Value)) -> Value {
@@ -80,8 +81,18 @@ fn every_missing_input_and_every_unknown_output_is_named() {
 fn a_reference_to_nothing_and_an_expression_are_refused() {
     let missing = found(|root| root["module"]["role"]["spot"] = json!("${var.spot}"));
     assert_eq!(missing[0].0, "Reference to undeclared input variable: \"spot\"");
-    for expression in ["${lower(var.x)}", "a${var.x}", "${var.x.y}", "%{ if true }a%{ endif }"] {
-        let found = found(|root| root["module"]["role"]["spot"] = json!(expression));
+    let nested = found(|root| root["module"]["role"]["machine_image"] = json!({"id": ["${var.image}"]}));
+    assert_eq!(nested[0].0, "Reference to undeclared input variable: \"image\"");
+    for expression in [
+        json!("${lower(var.x)}"),
+        json!("a${var.x}"),
+        json!("${var.x.y}"),
+        json!("%{ if true }a%{ endif }"),
+        json!("$%{"),
+        json!([{"a": "b${var.x}"}]),
+        json!({"${var.x}": 1}),
+    ] {
+        let found = found(|root| root["module"]["role"]["spot"] = expression.clone());
         assert_eq!(found[0].0, "Unsupported expression: \"spot\"", "{expression}");
     }
 }
@@ -149,4 +160,34 @@ fn values_reach_the_role_as_the_root_wires_them() {
         "{warnings:?}"
     );
     assert!(root.sensitive().contains("instance_type"));
+}
+
+#[test]
+fn values_are_read_with_the_variables_in_them() {
+    let root = parse(&generated(|root| {
+        root["variable"]["image"] = json!({"sensitive": true, "default": "a$${b}"});
+        root["variable"]["zone"] = json!({"default": "us-east-1a", "nullable": false});
+        root["variable"]["key"] = json!({"default": "ops"});
+        root["variable"]["none"] = json!({});
+        let role = &mut root["module"]["role"];
+        role["machine_image"] = json!({"id": "${ var.image }", "//": null, "$${k}": [1.10, true]});
+        role["failure_domains"] = json!(["${var.zone}", "x$${y}"]);
+        role["additional_tags"] = json!({"a%%{": "b$${c}", "n": null});
+        role["ssh_key_name"] = json!("${var.key}");
+        role["spot"] = Value::Null;
+        role["additional_security_group_ids"] = json!(["${var.none}"]);
+    }));
+    assert_eq!(root.check(), []);
+    let mut given = Inputs::default();
+    given.add_file("t", br#"{"zone": null, "key": null}"#).unwrap();
+    let (inputs, _) = root.inputs(&given);
+    let value =
+        |name: &str| inputs.get(name).map(|input| serde_json::to_value(Written(&input.value)).unwrap());
+    // A default is no template.
+    assert_eq!(value("machine_image"), Some(json!({"id": "a$${b}", "//": null, "${k}": [1.10, true]})));
+    assert_eq!(value("failure_domains"), Some(json!(["us-east-1a", "x${y}"])));
+    assert_eq!(value("additional_tags"), Some(json!({"a%{": "b${c}", "n": null})));
+    assert_eq!((value("ssh_key_name"), value("spot")), (Some(Value::Null), Some(Value::Null)));
+    assert_eq!(value("additional_security_group_ids"), None, "its variable has no value");
+    assert!(root.sensitive().contains("machine_image") && !root.sensitive().contains("failure_domains"));
 }

@@ -1,11 +1,20 @@
-//! Values that must never be shown, taken out of every text that leaves the program.
+//! Values that must never be shown.
+//!
+//! They are kept out of what is told in three ways. Where it is known which input a value comes from (the
+//! fields of a plan, its variables, an error about an input) it is left out because of the input's name,
+//! whatever it is. A text that anything else says is searched for secrets. Those that are shorter than
+//! four bytes, and `true`, `false` and `null`, cannot be found in that way: every text has them.
 
 use std::collections::BTreeSet;
 
-use crate::contract::{
-    inputs::{Inputs, escaped},
-    json::Json,
-    problem::Diagnostic,
+use super::sources::sources;
+use crate::{
+    contract::{
+        inputs::{Inputs, escaped},
+        json::Json,
+        problem::Diagnostic,
+    },
+    model::plan::{Address, Plan},
 };
 
 /// What stands in a text in place of a secret.
@@ -19,7 +28,12 @@ const QUOTED: usize = 80;
 
 /// The secret values of one run. Has no `Debug`.
 #[derive(Clone, Default)]
-pub struct Secrets(Vec<String>);
+pub struct Secrets {
+    /// The values, the longest first.
+    texts: Vec<String>,
+    /// The inputs that have them.
+    inputs: BTreeSet<String>,
+}
 
 impl Secrets {
     /// The values of the inputs called `names`, and every text and number inside them.
@@ -28,16 +42,39 @@ impl Secrets {
         for (_, input) in inputs.iter().filter(|(name, _)| names.contains(*name)) {
             collect(&input.value, &mut found);
         }
-        let mut secrets: Vec<String> = found.into_iter().collect();
+        let mut texts: Vec<String> = found.into_iter().collect();
         // A secret may be part of another: the longer one goes first.
-        secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
-        Self(secrets)
+        texts.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
+        Self { texts, inputs: names.clone() }
+    }
+
+    /// Whether `text` is a secret, as a whole.
+    pub fn holds(&self, text: &str) -> bool {
+        self.texts.iter().any(|secret| secret == text)
+    }
+
+    /// Whether a field of a resource has a value that is made from a secret one.
+    pub fn hides(&self, address: Address, field: &str) -> bool {
+        sources(address, field).iter().any(|input| self.inputs.contains(*input))
+    }
+
+    /// A plan to be shown: with [`MASK`] as the value of each field that [`Self::hides`] says.
+    pub fn conceal(&self, plan: &Plan) -> Plan {
+        let mut plan = plan.clone();
+        for change in &mut plan.changes {
+            for field in change.fields.iter_mut().filter(|field| self.hides(change.address, &field.field)) {
+                for value in field.now.iter_mut().chain(&mut field.then) {
+                    MASK.clone_into(value);
+                }
+            }
+        }
+        plan
     }
 
     /// `text` with [`MASK`] in place of each secret.
     pub fn mask(&self, text: &str) -> String {
         let mut masked = text.to_owned();
-        for secret in self.0.iter().filter(|secret| text.contains(secret.as_str())) {
+        for secret in self.texts.iter().filter(|secret| text.contains(secret.as_str())) {
             masked = masked.replace(secret.as_str(), MASK);
         }
         masked
@@ -98,6 +135,45 @@ mod tests {
             secrets.mask("s3cr3t-and-more, s3cr3t, x, true, m6i.large"),
             "(sensitive value), (sensitive value), x, true, m6i.large"
         );
+    }
+
+    #[test]
+    fn no_error_repeats_the_value_of_a_secret_input_however_short() {
+        for (name, value, told) in [
+            ("spot", "\"xyz\"", "spot must be a bool (true or false)"),
+            ("root_volume_size_gib", "7", "root_volume_size_gib must be a whole number from 8 to 16384"),
+            ("machine_image", "{\"owner\": \"me\"}", "machine_image.owner must be "),
+            ("additional_security_group_ids", "[\"sg\"]", "additional_security_group_ids[0] must be "),
+        ] {
+            let (mut inputs, _) = secrets(&format!("{{\"{name}\": {value}}}"), &[name]);
+            let plain = Request::parse(&inputs).unwrap_err();
+            assert!(!plain.0[0].detail.starts_with(told), "{plain:?}");
+            inputs.hide([name.to_owned()].into());
+            let hidden = Request::parse(&inputs).unwrap_err();
+            assert!(hidden.0[0].detail.starts_with(told), "{hidden:?}");
+        }
+    }
+
+    #[test]
+    fn a_plan_tells_no_value_that_is_made_from_a_secret_one() {
+        use crate::model::{planner, testing};
+        let plan = planner::plan(&testing::request(|r| r.spot = true), &testing::nothing()).unwrap().1;
+        let (_, secrets) = secrets(r#"{"spot": true}"#, &["spot", "root_volume_size_gib"]);
+        let shown = secrets.conceal(&plan);
+        let mut hidden = BTreeSet::new();
+        for (was, is) in plan.changes.iter().zip(&shown.changes) {
+            for (was, is) in was.fields.iter().zip(&is.fields) {
+                if is != was {
+                    assert_eq!((is.now.as_deref(), is.then.as_deref()), (None, Some(MASK)));
+                    hidden.insert(is.field.as_str());
+                }
+            }
+        }
+        assert_eq!(
+            hidden.into_iter().collect::<Vec<_>>(),
+            ["capacity_rebalance", "market_type", "volumes[\"/dev/sda1\"].size_gib"]
+        );
+        assert_eq!(Secrets::default().conceal(&plan), plan);
     }
 
     #[test]

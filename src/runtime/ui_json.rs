@@ -291,6 +291,8 @@ impl Progress for Lines<'_> {
                     None => self.log(&format!("Waiting: {what} [{}s elapsed]", waited.as_secs())),
                 }
             }
+            // The words of the wait say it, too.
+            Event::Share { .. } => {}
             Event::Warning(warning) => self.diagnostic(&warning),
         }
     }

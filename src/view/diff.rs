@@ -1,6 +1,10 @@
 //! Long text as a unified diff.
 
-use similar::TextDiff;
+use similar::{
+    ChangeTag, DiffOp,
+    algorithms::{Capture, Compact, Replace, myers},
+    udiff::UnifiedHunkHeader,
+};
 
 use super::{
     style::{Style, Tone},
@@ -14,14 +18,40 @@ const CONTEXT: usize = 3;
 /// made safe to show.
 pub(super) fn unified(field: &str, now: &str, then: &str, style: Style) -> String {
     let (now, then) = (text::block(now), text::block(then));
-    let diff = TextDiff::from_lines(now.as_str(), then.as_str());
-    let plain = diff
-        .unified_diff()
-        .context_radius(CONTEXT)
-        .header(&format!("{field} (now)"), &format!("{field} (then)"))
-        .to_string();
-    let lines: Vec<String> = plain.lines().map(|line| style.paint_diff_line(line)).collect();
-    lines.join("\n")
+    let now: Vec<&str> = now.split_inclusive('\n').collect();
+    let then: Vec<&str> = then.split_inclusive('\n').collect();
+    let hunks = hunks(&now, &then);
+    let mut lines = Vec::new();
+    if !hunks.is_empty() {
+        lines.extend([format!("--- {field} (now)"), format!("+++ {field} (then)")]);
+    }
+    for hunk in hunks {
+        lines.push(UnifiedHunkHeader::new(&hunk).to_string());
+        for change in hunk.iter().flat_map(|op| op.iter_changes(now.as_slice(), then.as_slice())) {
+            let sign = match change.tag() {
+                ChangeTag::Equal => ' ',
+                ChangeTag::Delete => '-',
+                ChangeTag::Insert => '+',
+            };
+            let line: &str = change.value();
+            lines.push(format!("{sign}{}", line.trim_end_matches('\n')));
+            if !line.ends_with('\n') {
+                lines.push("\\ No newline at end of file".to_owned());
+            }
+        }
+    }
+    let painted: Vec<String> = lines.iter().map(|line| style.paint_diff_line(line)).collect();
+    painted.join("\n")
+}
+
+/// Groups of differences with their context. Myers' algorithm by its name: what chooses among all of them at run
+/// time brings the code of all into the program, a quarter of a megabyte.
+fn hunks(now: &[&str], then: &[&str]) -> Vec<Vec<DiffOp>> {
+    let mut found = Compact::new(Replace::new(Capture::new()), now, then);
+    match myers::diff(&mut found, now, 0..now.len(), then, 0..then.len()) {
+        Ok(()) => found.into_inner().into_inner().into_grouped_ops(CONTEXT),
+        Err(never) => match never {},
+    }
 }
 
 impl Style {
@@ -58,6 +88,21 @@ mod tests {
          line 7
          line 8
         ");
+    }
+
+    #[test]
+    fn a_line_end_that_comes_or_goes_is_told() {
+        let style = Style::new(None, false);
+        insta::assert_snapshot!(unified("f", "a\nb", "a\nb\n", style), @r"
+        --- f (now)
+        +++ f (then)
+        @@ -1,2 +1,2 @@
+         a
+        -b
+        \ No newline at end of file
+        +b
+        ");
+        assert_eq!(unified("f", "a\n", "a\n", style), "");
     }
 
     #[test]

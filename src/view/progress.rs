@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::{
     duration::human,
+    status::progress_bar,
     style::{Style, Tone},
     text,
 };
@@ -25,10 +26,21 @@ pub fn waiting(what: &str, waited: Duration) -> String {
     format!("Waiting ({}): {}\n", human(waited), text::line(what))
 }
 
-/// The one line that a terminal keeps rewriting while something is waited for; no line end.
-pub fn live(what: &str, waited: Duration, style: Style) -> String {
-    text::fit(waiting(what, waited).trim_end(), style.width.saturating_sub(1))
+/// The one line that a terminal keeps rewriting while something is waited for; no line end. With a share in
+/// percent, it shows a bar.
+pub fn live(what: &str, waited: Duration, share: Option<u32>, style: Style) -> String {
+    let line = match share {
+        Some(share) => {
+            let [full, empty] = progress_bar(share, BAR);
+            format!("Waiting ({}): {full}{empty} {share} %, {}", human(waited), text::line(what))
+        }
+        None => waiting(what, waited),
+    };
+    text::fit(line.trim_end(), style.width.saturating_sub(1))
 }
+
+/// Columns of the bar in a live line.
+const BAR: usize = 10;
 
 #[cfg(test)]
 mod tests {
@@ -53,8 +65,12 @@ mod tests {
 
     #[test]
     fn the_live_line_never_wraps() {
-        let line = live(&"x".repeat(200), Duration::from_secs(1), Style::new(Some(80), false));
+        let style = Style::new(Some(80), false);
+        let line = live(&"x".repeat(200), Duration::from_secs(1), None, style);
         assert_eq!(line.chars().count(), 79);
         assert!(line.starts_with("Waiting (1.0s): ") && line.ends_with('…'), "{line}");
+        let line = live(&"x".repeat(200), Duration::from_secs(1), Some(66), style);
+        assert_eq!(line.chars().count(), 79);
+        assert!(line.starts_with("Waiting (1.0s): ██████░░░░ 66 %, xxx") && line.ends_with('…'), "{line}");
     }
 }

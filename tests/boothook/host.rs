@@ -131,6 +131,11 @@ impl Host {
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
     }
 
+    /// Where a fake notes something down under this name.
+    pub(crate) fn note(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
     /// Lines that the fake of this name noted down (`calls`, `sleeps`).
     pub(crate) fn notes(&self, name: &str) -> Vec<String> {
         let text = fs::read_to_string(self.dir.path().join(name)).unwrap_or_default();

@@ -4,6 +4,7 @@
 
 mod fetch;
 mod host;
+mod injection;
 mod labels;
 mod properties;
 

@@ -13,7 +13,7 @@ fn pool() -> String {
 }
 
 /// Members come up a few seconds after their group.
-fn await_members(bench: &Bench, pool: &str) {
+pub(crate) fn await_members(bench: &Bench, pool: &str) {
     for _ in 0..100 {
         if bench.run(&format!("outputs provider_id_list {pool}")).ok().contains("aws:///") {
             return;
@@ -117,6 +117,31 @@ fn a_new_version_says_that_it_replaces_instances_and_waits_if_told() {
     assert_eq!(outcome.code, 0, "{}{}", outcome.out, outcome.err);
     assert!(outcome.err.contains("Waiting ("), "{}", outcome.err);
     assert!(bench.run(&format!("plan {newer}")).ok().starts_with("No changes. "));
+}
+
+#[test]
+fn a_plan_for_programs_fits_its_schema() {
+    let bench = Bench::new();
+    let pool = pool();
+    let schema = serde_json::from_str(&bench.run("schema plan").ok()).unwrap();
+    let validator = jsonschema::draft202012::new(&schema).unwrap();
+    let plan = |options: &str| -> serde_json::Value {
+        let plan = serde_json::from_str(&bench.run(&format!("plan --format json {options}")).ok()).unwrap();
+        let faults: Vec<String> = validator.iter_errors(&plan).map(|error| error.to_string()).collect();
+        assert_eq!(faults, [""; 0], "{plan:#}");
+        plan
+    };
+    assert_eq!(plan(&pool)["counts"]["add"], 5);
+    bench.run(&format!("apply -auto-approve {pool}")).ok();
+    await_members(&bench, &pool);
+    assert_eq!(plan(&pool)["changes"], serde_json::json!([]));
+    let labels = r#"-var node_labels={"node-role.kubernetes.io/worker":""}"#;
+    let rolls = plan(&format!("{pool} -var kubernetes_version=v1.35.0 -var replicas=1 {labels}"));
+    assert!(rolls["replaced"].as_array().is_some_and(|replaced| !replaced.is_empty()), "{rolls:#}");
+    assert!(rolls["terminated"].as_u64() > Some(0), "{rolls:#}");
+    assert!(rolls["warnings"].as_array().is_some_and(|warnings| !warnings.is_empty()), "{rolls:#}");
+    assert_eq!(plan(&format!("-destroy {pool}"))["counts"]["destroy"], 5);
+    assert!(!validator.is_valid(&serde_json::json!({"verdict": ""})));
 }
 
 #[test]

@@ -10,7 +10,7 @@
 #[path = "double_api.rs"]
 mod api;
 #[path = "double_http.rs"]
-mod http;
+pub mod http;
 
 use std::{
     io::{BufRead as _, BufReader, Read, Write},
@@ -37,12 +37,20 @@ pub enum Fault {
     Status(u16),
     /// This status and a body that no API server sends, nothing is done.
     Foreign(u16),
+    /// It is done, and the answer is what no API server sends.
+    Garbled,
     /// The connection ends before anything is done.
     Drop,
     /// It is done, but the connection ends without an answer.
     LoseAnswer,
     /// The answer takes that long.
     Slow(Duration),
+    /// A webhook with side effects: a dry run is refused, all else is done.
+    NoDryRun,
+    /// The connection ends without an answer, and it is done later: see [`Double::land`].
+    Late,
+    /// The same, and the connection stays open without an answer.
+    Silent,
     /// Before it is done, somebody else changes what the object says.
     Overtaken,
     /// Before it is done, somebody else writes an annotation on the object.
@@ -51,6 +59,10 @@ pub enum Fault {
     Freed,
     /// It is done without an answer, and so many looks at the object afterwards fail with a 503.
     LoseAnswerAndBreak(usize),
+    /// 429, with the request to come back after so many seconds; nothing is done.
+    Busy(u32),
+    /// Before it is done, somebody else does this.
+    Hand(fn(&Double)),
 }
 
 /// One request, as the double understood it.
@@ -110,9 +122,46 @@ impl Double {
         self.world().planted.push(Planted { verb, resource, fault, left: Some(times) });
     }
 
+    /// The request of this number fails, whatever it is; the next one is number 0.
+    pub fn fail_call(&self, number: usize, fault: Fault) {
+        let mut world = self.world();
+        world.asked = 0;
+        world.numbered = Some((number..number + 1, fault));
+    }
+
+    /// The request of this number and all after it fail; the next one is number 0.
+    pub fn fail_from(&self, number: usize, fault: Fault) {
+        self.fail_call(number, fault);
+        if let Some((numbers, _)) = &mut self.world().numbered {
+            numbers.end = usize::MAX;
+        }
+    }
+
     /// Takes all faults back.
     pub fn heal(&self) {
-        self.world().planted.clear();
+        let mut world = self.world();
+        world.planted.clear();
+        world.numbered = None;
+    }
+
+    /// From now on it holds what another one holds.
+    pub fn become_as(&self, other: &Self) {
+        let (objects, version) = {
+            let world = other.world();
+            (world.objects.clone(), world.version)
+        };
+        let mut world = self.world();
+        (world.objects, world.version) = (objects, version);
+    }
+
+    /// What was on its way all the time comes now. How many there were.
+    pub fn land(&self) -> usize {
+        let mut world = self.world();
+        let late = std::mem::take(&mut world.late);
+        for (target, request) in &late {
+            world.perform(target, request, false);
+        }
+        late.len()
     }
 
     /// The requests so far, forgotten afterwards.
@@ -198,6 +247,7 @@ impl Double {
         let fault = {
             let mut world = self.world();
             world.seen.push(seen);
+            world.asked += 1;
             if world.token.as_ref().is_some_and(|token| request.authorization != format!("Bearer {token}")) {
                 return Some(failure(401, "Unauthorized", "Unauthorized", None));
             }
@@ -212,6 +262,19 @@ impl Double {
             Some(Fault::Foreign(status)) => {
                 Some((status, Value::String("<html>a proxy says no</html>".to_owned())))
             }
+            Some(Fault::NoDryRun) if dry_run => {
+                let words = "admission webhook \"audit.example.com\" does not support dry run";
+                Some(failure(400, "BadRequest", words, None))
+            }
+            Some(Fault::Garbled) => {
+                self.world().perform(&target, request, dry_run);
+                Some((200, Value::String("<html>a proxy says yes</html>".to_owned())))
+            }
+            Some(Fault::Busy(seconds)) => {
+                let (status, mut body) = planted(429, &target);
+                body["details"]["retryAfterSeconds"] = seconds.into();
+                Some((status, body))
+            }
             Some(Fault::Drop) => None,
             Some(Fault::LoseAnswer) => {
                 self.world().perform(&target, request, dry_run);
@@ -220,6 +283,15 @@ impl Double {
             Some(Fault::Slow(pause)) => {
                 thread::sleep(pause);
                 Some(self.world().perform(&target, request, dry_run))
+            }
+            Some(Fault::Late) => {
+                self.world().late.push((target, request.clone()));
+                None
+            }
+            Some(Fault::Silent) => {
+                self.world().late.push((target, request.clone()));
+                thread::sleep(Duration::from_mins(2));
+                None
             }
             Some(Fault::Overtaken) => {
                 let mut world = self.world();
@@ -236,12 +308,16 @@ impl Double {
                 world.free(&target);
                 Some(world.perform(&target, request, dry_run))
             }
+            Some(Fault::Hand(hand)) => {
+                hand(self);
+                Some(self.world().perform(&target, request, dry_run))
+            }
             Some(Fault::LoseAnswerAndBreak(times)) => {
                 self.world().perform(&target, request, dry_run);
                 self.fail_times("get", target.resource, times, Fault::Status(503));
                 None
             }
-            None => Some(self.world().perform(&target, request, dry_run)),
+            Some(Fault::NoDryRun) | None => Some(self.world().perform(&target, request, dry_run)),
         }
     }
 }

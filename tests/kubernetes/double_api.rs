@@ -1,6 +1,6 @@
 //! What an API server does with Secrets and Leases.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, ops::Range};
 
 use serde_json::{Map, Value, json};
 
@@ -23,6 +23,12 @@ pub struct World {
     pub objects: BTreeMap<(String, String, String), Value>,
     pub version: u64,
     pub planted: Vec<Planted>,
+    /// Requests that come later than their answer was given up.
+    pub late: Vec<(Target, Request)>,
+    /// How many requests have come since the numbers began.
+    pub asked: usize,
+    /// Which of them fail.
+    pub numbered: Option<(Range<usize>, Fault)>,
     pub seen: Vec<Seen>,
     pub token: Option<String>,
 }
@@ -83,6 +89,11 @@ impl Target {
 
 impl World {
     pub fn fault(&mut self, target: &Target) -> Option<Fault> {
+        if let Some((numbers, fault)) = &self.numbered
+            && numbers.contains(&(self.asked - 1))
+        {
+            return Some(fault.clone());
+        }
         let fits = |planted: &&mut Planted| {
             planted.verb == target.verb && planted.resource == target.resource && planted.left != Some(0)
         };
@@ -161,7 +172,12 @@ impl World {
                 let checked = self.check(target, &mut object);
                 checked.unwrap_or_else(|key| {
                     let status = if target.verb == "create" { 201 } else { 200 };
-                    if dry_run { (status, object) } else { (status, self.store(key, object)) }
+                    // An update that changes nothing is not stored, and so makes no new version.
+                    if dry_run || self.objects.get(&key) == Some(&object) {
+                        (status, object)
+                    } else {
+                        (status, self.store(key, object))
+                    }
                 })
             }
         }

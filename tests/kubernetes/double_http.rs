@@ -2,11 +2,14 @@
 
 use std::{collections::BTreeMap, io::BufRead};
 
+#[derive(Clone)]
 pub struct Request {
     pub method: String,
     pub path: String,
     pub query: BTreeMap<String, String>,
     pub authorization: String,
+    /// Names in lower case; without the authorization.
+    pub headers: BTreeMap<String, String>,
     pub body: Vec<u8>,
 }
 
@@ -33,12 +36,13 @@ impl Request {
             path: path.to_owned(),
             query: query.map(|(key, value)| (decoded(key), decoded(value))).collect(),
             authorization: headers.remove("authorization").unwrap_or_default(),
+            headers,
             body,
         })
     }
 }
 
-fn decoded(text: &str) -> String {
+pub fn decoded(text: &str) -> String {
     let mut bytes = Vec::new();
     let mut rest = text.as_bytes();
     while let Some((&first, tail)) = rest.split_first() {

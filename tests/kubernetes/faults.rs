@@ -132,7 +132,7 @@ async fn an_api_that_stays_away_is_given_up_after_a_minute() {
     let (stored, _) = store.write(STATE.as_bytes(), None).await.unwrap();
     let info = LockInfo::new("OperationTypeApply", "captf@pod-1", "1.11.4");
     store.try_lock(&info).await.unwrap();
-    for (verb, resource) in [("update", "secrets"), ("get", "leases")] {
+    for (verb, resource) in [("update", "secrets"), ("get", "leases"), ("update", "leases")] {
         double.fail(verb, resource, Fault::Drop);
     }
     let clock = away(&double, i64::MAX);
@@ -149,6 +149,16 @@ async fn an_api_that_stays_away_is_given_up_after_a_minute() {
         store.clone().with_clock(clock.clone()).write(b"{}", Some(&stored)).await.unwrap_err();
     }
     assert_eq!(clock.now.get(), 120_000);
+}
+
+#[tokio::test]
+async fn an_api_that_asks_for_a_pause_gets_it() {
+    let double = Double::start();
+    double.fail_times("list", "secrets", 1, Fault::Busy(1));
+    let begin = std::time::Instant::now();
+    assert!(store(&double).read().await.unwrap().is_none());
+    assert!(begin.elapsed() >= Duration::from_secs(1));
+    assert_eq!(double.calls(), ["list secrets", "list secrets", "get secrets"]);
 }
 
 #[tokio::test]

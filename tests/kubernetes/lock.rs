@@ -364,3 +364,127 @@ async fn a_lock_that_may_be_ours_is_not_left_behind() {
         assert_eq!(lease(&double)["spec"]["holderIdentity"], info.id.as_str());
     }
 }
+
+/// A Lease that nobody holds.
+fn free() -> Value {
+    json!({ "metadata": {}, "spec": {} })
+}
+
+/// Nobody holds the lock, and somebody can take it.
+async fn is_free(double: &Double) {
+    assert_eq!(lease(double)["spec"]["holderIdentity"], Value::Null);
+    assert_eq!(lease(double)["metadata"]["annotations"][LOCK_INFO], Value::Null);
+    assert_eq!(store(double).try_lock(&info()).await.unwrap(), Attempt::Acquired);
+}
+
+#[tokio::test]
+async fn an_attempt_that_was_given_up_does_not_take_the_lock_later() {
+    for verb in ["create", "update"] {
+        let double = Double::start();
+        if verb == "update" {
+            double.put("leases", NAMESPACE, LEASE, free());
+        }
+        double.fail_times(verb, "leases", 4, Fault::Late);
+        let info = info();
+        let error = store(&double).try_lock(&info).await.unwrap_err();
+        told(&error, StoreErrorKind::Other, &["Cannot", "leases", "still after retries"]);
+        assert!(!error.detail.contains(&info.id), "nothing is left to be done: {error:?}");
+        assert_eq!(double.land(), 4);
+        is_free(&double).await;
+    }
+}
+
+#[tokio::test]
+async fn an_attempt_that_may_still_come_is_named_if_nothing_keeps_it_from_that() {
+    for verb in ["create", "update"] {
+        let double = Double::start();
+        if verb == "update" {
+            double.put("leases", NAMESPACE, LEASE, free());
+        }
+        double.fail(verb, "leases", Fault::Late);
+        let info = info();
+        let clock = std::rc::Rc::new(FakeClock::new(|_| {}));
+        let error = store(&double).with_clock(clock).try_lock(&info).await.unwrap_err();
+        told(&error, StoreErrorKind::Other, &["still after retries", &info.id, "force-unlock"]);
+    }
+}
+
+/// An answer that is no answer says nothing of what was done.
+#[tokio::test]
+async fn a_lock_that_was_taken_without_a_readable_answer_is_given_back() {
+    for verb in ["create", "update"] {
+        let double = Double::start();
+        if verb == "update" {
+            double.put("leases", NAMESPACE, LEASE, free());
+        }
+        double.fail_times(verb, "leases", 1, Fault::Garbled);
+        let error = store(&double).try_lock(&info()).await.unwrap_err();
+        told(&error, StoreErrorKind::Other, &["not what a Kubernetes API gives"]);
+        is_free(&double).await;
+    }
+}
+
+/// Begins to wait for the lock, is interrupted once the API was asked for `call`, and says how long it took then.
+async fn interrupted(double: &Double, call: &str) -> (StoreError, Duration) {
+    let (interrupter, interrupt) = Interrupt::new();
+    let clock = FakeClock::new(|_| {});
+    let patience = Patience {
+        timeout: Duration::from_mins(5),
+        clock: &clock,
+        interrupt: &interrupt,
+        waiting: &|_, _| {},
+    };
+    let (store, info) = (store(double), info());
+    let signal = async {
+        while !double.calls().iter().any(|made| made == call) {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        interrupter.raise();
+        tokio::time::Instant::now()
+    };
+    let (error, raised) = tokio::join!(store.lock(&info, &patience), signal);
+    (error.unwrap_err(), raised.elapsed())
+}
+
+#[tokio::test]
+async fn a_signal_ends_a_look_at_the_lock_that_nobody_answers() {
+    let double = Double::start();
+    double.fail("get", "leases", Fault::Slow(Duration::from_mins(1)));
+    let (error, took) = interrupted(&double, "get leases").await;
+    assert_eq!(error.kind, StoreErrorKind::Interrupted);
+    assert!(took < Duration::from_secs(5), "{took:?}");
+    assert!(!error.detail.contains("force-unlock"), "nothing was attempted: {error:?}");
+}
+
+#[tokio::test]
+async fn a_signal_in_the_middle_of_an_attempt_leaves_no_lock_behind() {
+    for verb in ["create", "update"] {
+        let double = Double::start();
+        if verb == "update" {
+            double.put("leases", NAMESPACE, LEASE, free());
+        }
+        double.fail_times(verb, "leases", 1, Fault::Silent);
+        let (error, took) = interrupted(&double, &format!("{verb} leases")).await;
+        assert_eq!(error.kind, StoreErrorKind::Interrupted);
+        assert!(took < Duration::from_secs(5), "{took:?}");
+        assert_eq!(double.land(), 1);
+        is_free(&double).await;
+    }
+}
+
+#[tokio::test]
+async fn a_lock_is_given_back_without_a_look() {
+    let double = Double::start();
+    let (store, info) = (store(&double), info());
+    for first in ["create leases", "update leases"] {
+        store.try_lock(&info).await.unwrap();
+        store.unlock(&info.id).await.unwrap();
+        assert_eq!(double.calls(), ["get leases", first, "update leases"]);
+    }
+    // What was found to be ours is known, too.
+    store.try_lock(&info).await.unwrap();
+    store.try_lock(&info).await.unwrap();
+    double.calls();
+    store.unlock(&info.id).await.unwrap();
+    assert_eq!(double.calls(), ["update leases"]);
+}

@@ -1,25 +1,30 @@
 //! The state Secret and the lock Lease against a Kubernetes API on loopback, alone and beside Terraform.
 
 #![cfg(feature = "kubernetes")]
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stderr)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod authority;
 mod double;
 mod faults;
 mod lock;
+mod mounted;
 mod reach;
 mod state;
 mod terraform;
+mod terraform_found;
 mod tls;
 
 use std::{
     cell::{Cell, RefCell},
     fmt::Write as _,
     io::{Read as _, Write as _},
+    path::Path,
     time::Duration,
 };
 
 use async_trait::async_trait;
 use base64::{Engine as _, engine::general_purpose::STANDARD};
+use futures_util::FutureExt as _;
 use machinepool::{
     clock::{Clock, Timestamp},
     runtime::{
@@ -36,6 +41,9 @@ const SECRET: &str = "tfstate-default-pool";
 const LEASE: &str = "lock-tfstate-default-pool";
 const LOCK_INFO: &str = "app.terraform.io/lock-info";
 
+/// The service account where there is no pod around.
+const NO_POD: &str = "/no/such/directory";
+
 /// A state, small but whole.
 const STATE: &str = r#"{"version":4,"terraform_version":"1.11.4","serial":1,"lineage":"6f9619ff-8b86-d011-b42d-00c04fc964ff","outputs":{},"resources":[],"check_results":null}"#;
 
@@ -49,7 +57,8 @@ fn connected(double: &Double, flags: &[&str]) -> Store {
     all.extend(flags.iter().map(ToString::to_string));
     let settings = Settings::given(&[], &all, &|_| panic!("no file")).unwrap();
     let names = settings.names("default").unwrap();
-    let (store, warnings) = Store::connect(&settings, names, &|_| None).unwrap();
+    let connecting = Store::connect(&settings, names, &|_| None, Path::new(NO_POD));
+    let (store, warnings) = connecting.now_or_never().unwrap().unwrap();
     assert_eq!(warnings, []);
     store
 }

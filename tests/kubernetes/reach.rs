@@ -1,6 +1,6 @@
 //! Ways to the API, and ways that lead nowhere.
 
-use std::{fs, net::TcpListener, path::Path};
+use std::{fs, net::TcpListener};
 
 use machinepool::contract::problem::Diagnostic;
 
@@ -8,17 +8,17 @@ use super::*;
 
 type Connected = Result<(Store, Vec<Diagnostic>), StoreError>;
 
-fn connect(flags: &[&str], environment: &[(&str, &str)]) -> Connected {
+async fn connect(flags: &[&str], environment: &[(&str, &str)]) -> Connected {
     let mut all = vec!["secret_suffix=pool".to_owned(), format!("namespace={NAMESPACE}")];
     all.extend(flags.iter().map(ToString::to_string));
     let get = |name: &str| environment.iter().find(|(n, _)| *n == name).map(|(_, value)| (*value).to_owned());
     let settings =
         Settings::given(&[], &all, &|_| panic!("no file")).unwrap().with_environment(&get).unwrap();
-    Store::connect(&settings, settings.names("default").unwrap(), &get)
+    Store::connect(&settings, settings.names("default").unwrap(), &get, Path::new(NO_POD)).await
 }
 
 async fn asked(flags: &[&str], environment: &[(&str, &str)]) -> Result<(), StoreError> {
-    connect(flags, environment)?.0.read().await.map(drop)
+    connect(flags, environment).await?.0.read().await.map(drop)
 }
 
 #[tokio::test]
@@ -43,6 +43,25 @@ async fn with_nothing_configured_and_no_pod_around_there_is_no_default() {
         told(&asked(flags, &no_files).await.unwrap_err(), StoreErrorKind::Settings, &["service account"]);
     }
     assert_eq!(double.calls(), <[String; 0]>::default());
+}
+
+#[tokio::test]
+async fn a_token_with_a_line_end_behind_it_is_taken_and_one_that_no_header_can_hold_is_refused() {
+    let home = tempfile::tempdir().unwrap();
+    let double = Double::start();
+    double.require_token("t0k3n");
+    let host = format!("host={}", double.address);
+    for token in ["t0k3n", "t0k3n\n", " t0k3n\r\n"] {
+        asked(&[&host, &format!("token={token}")], &[]).await.unwrap();
+        asked(&[&host], &[("KUBE_TOKEN", token)]).await.unwrap();
+    }
+    let config = kubeconfig(home.path(), "config", &double.address, "\"t0k3n\\n\"");
+    asked(&[&format!("config_path={config}"), "config_context=good"], &[]).await.unwrap();
+    for token in ["t0\nk3n", "t0k3n\n\nX-Other: 1", "t0\0k3n", "\u{1b}t0k3n"] {
+        let error = asked(&[&host, &format!("token={token}")], &[]).await.unwrap_err();
+        told(&error, StoreErrorKind::Settings, &["the token", "control characters"]);
+        assert!(!format!("{error:?}").contains("k3n"), "{error:?}");
+    }
 }
 
 /// A kubeconfig with two contexts: `good` leads to the address, `bad` nowhere.
@@ -171,10 +190,11 @@ async fn nobody_there_and_no_tls_there_are_told_apart() {
 
 #[tokio::test]
 async fn insecure_is_worth_a_warning_and_only_with_tls() {
-    let warnings = |flags: &[&str]| connect(flags, &[]).unwrap().1;
-    assert_eq!(warnings(&["host=https://api.example"]), []);
-    assert_eq!(warnings(&["host=http://api.example", "insecure=true"]), []);
-    assert!(warnings(&["host=https://api.example", "insecure=true"])[0].summary.contains("not checked"));
+    let warnings = async |flags: &[&str]| connect(flags, &[]).await.unwrap().1;
+    assert_eq!(warnings(&["host=https://api.example"]).await, []);
+    assert_eq!(warnings(&["host=http://api.example", "insecure=true"]).await, []);
+    let told = warnings(&["host=https://api.example", "insecure=true"]).await;
+    assert!(told[0].summary.contains("not checked"));
 }
 
 #[tokio::test]
@@ -207,7 +227,7 @@ async fn a_password_in_the_address_is_not_shown() {
         let error = asked(&[&format!("host={host}")], &[]).await.unwrap_err();
         assert!(!format!("{error:?}").contains("s3cr3t"), "{error:?}");
     }
-    let (store, _) = connect(&["host=https://me:s3cr3t@api.example"], &[]).unwrap();
+    let (store, _) = connect(&["host=https://me:s3cr3t@api.example"], &[]).await.unwrap();
     assert!(format!("{store:?}").contains("https://api.example"), "{store:?}");
     assert!(!format!("{store:?}").contains("s3cr3t"), "{store:?}");
 }

@@ -39,6 +39,15 @@ async fn a_secret_that_lost_its_labels_is_not_taken_for_a_new_state() {
 }
 
 #[tokio::test]
+async fn a_state_that_is_made_between_list_and_look_is_read() {
+    let double = Double::start();
+    let made = |double: &Double| double.put("secrets", NAMESPACE, SECRET, terraform_secret(&gzip(STATE)));
+    double.fail_times("get", "secrets", 1, Fault::Hand(made));
+    assert_eq!(store(&double).read().await.unwrap().unwrap().state(), STATE.as_bytes());
+    assert_eq!(double.calls(), ["list secrets", "get secrets", "list secrets"]);
+}
+
+#[tokio::test]
 async fn what_is_written_is_as_terraform_writes_it() {
     let double = Double::start();
     let store = connected(&double, &[r#"labels={"captf.io/object"="pool"}"#]);
@@ -248,6 +257,35 @@ async fn a_rehearsal_asks_for_the_same_rights_and_changes_nothing() {
     double.edit("secrets", NAMESPACE, SECRET, |secret| secret["metadata"]["labels"]["x"] = "y".into());
     store.rehearse(b"{}", Some(&stored)).await.unwrap();
     double.edit("secrets", NAMESPACE, SECRET, |secret| secret["data"]["tfstate"] = "eA==".into());
+    told(&store.rehearse(b"{}", Some(&stored)).await.unwrap_err(), StoreErrorKind::Conflict, &[]);
+}
+
+#[tokio::test]
+async fn where_a_webhook_refuses_dry_runs_a_secret_is_replaced_by_itself() {
+    let double = Double::start();
+    let store = store(&double);
+    double.fail("create", "secrets", Fault::NoDryRun);
+    store.rehearse(STATE.as_bytes(), None).await.unwrap();
+    assert_eq!(double.object("secrets", NAMESPACE, SECRET), None, "there is nothing to lose");
+    let (stored, _) = store.write(STATE.as_bytes(), None).await.unwrap();
+    let before = double.object("secrets", NAMESPACE, SECRET).unwrap();
+
+    double.fail("update", "secrets", Fault::NoDryRun);
+    double.seen();
+    store.rehearse(b"{}", Some(&stored)).await.unwrap();
+    assert_eq!(double.seen().iter().map(|seen| seen.dry_run).collect::<Vec<_>>(), [true, false]);
+    assert_eq!(double.object("secrets", NAMESPACE, SECRET).unwrap(), before);
+
+    // What the webhook says of a write that is none is the answer.
+    double.heal();
+    double.fail_times("update", "secrets", 1, Fault::NoDryRun);
+    double.fail("update", "secrets", Fault::Status(403));
+    told(&store.rehearse(b"{}", Some(&stored)).await.unwrap_err(), StoreErrorKind::Denied, &["\"update\""]);
+    double.heal();
+    double.fail("update", "secrets", Fault::NoDryRun);
+    double.edit("secrets", NAMESPACE, SECRET, |secret| secret["metadata"]["labels"]["theirs"] = json!("x"));
+    store.rehearse(b"{}", Some(&stored)).await.unwrap();
+    double.edit("secrets", NAMESPACE, SECRET, |secret| secret["data"]["tfstate"] = json!("dGhlaXJz"));
     told(&store.rehearse(b"{}", Some(&stored)).await.unwrap_err(), StoreErrorKind::Conflict, &[]);
 }
 

@@ -1,62 +1,13 @@
 //! How the API server is recognized, and how it recognizes us.
 
-use std::{net::TcpListener, sync::Arc, thread};
-
 use machinepool::contract::json::Json;
-use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
-use rustls::{
-    RootCertStore, ServerConfig, ServerConnection, StreamOwned,
-    pki_types::{CertificateDer, PrivateKeyDer},
-    server::WebPkiClientVerifier,
-};
 
-use super::*;
+use super::{authority::Authority, mounted::mounted, *};
 
-/// An authority that signs servers and clients.
-struct Authority(CertifiedIssuer<'static, KeyPair>);
-
-impl Authority {
-    fn new() -> Self {
-        let mut params = CertificateParams::default();
-        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-        Self(CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap())
-    }
-
-    /// A certificate for a name or an address, and its key.
-    fn sign(&self, name: &str) -> (rcgen::Certificate, KeyPair) {
-        let key = KeyPair::generate().unwrap();
-        let params = CertificateParams::new([name.to_owned()]).unwrap();
-        (params.signed_by(&key, &self.0).unwrap(), key)
-    }
-
-    /// The double behind TLS, with a certificate for `name`; it wants one of its clients, too, if `mutual`.
-    fn serve(&self, double: &Double, name: &str, mutual: bool) -> String {
-        let (certificate, key) = self.sign(name);
-        let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let builder =
-            ServerConfig::builder_with_provider(provider.clone()).with_safe_default_protocol_versions();
-        let builder = if mutual {
-            let mut roots = RootCertStore::empty();
-            roots.add(CertificateDer::from(self.0.der().to_vec())).unwrap();
-            let verifier =
-                WebPkiClientVerifier::builder_with_provider(roots.into(), provider).build().unwrap();
-            builder.unwrap().with_client_cert_verifier(verifier)
-        } else {
-            builder.unwrap().with_no_client_auth()
-        };
-        let key = PrivateKeyDer::try_from(key.serialize_der()).unwrap();
-        let config = Arc::new(builder.with_single_cert(vec![certificate.der().clone()], key).unwrap());
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = format!("https://{}", listener.local_addr().unwrap());
-        let double = double.clone();
-        thread::spawn(move || {
-            for stream in listener.incoming().flatten() {
-                let connection = ServerConnection::new(config.clone()).unwrap();
-                double.serve(StreamOwned::new(connection, stream));
-            }
-        });
-        address
-    }
+/// The double behind TLS: its address.
+fn serve(authority: &Authority, double: &Double, name: &str, mutual: bool) -> String {
+    let double = double.clone();
+    format!("https://127.0.0.1:{}", authority.listen(name, mutual, move |stream| double.serve(stream)))
 }
 
 async fn asked(address: &str, settings: &[(&str, &str)]) -> Result<(), StoreError> {
@@ -65,14 +16,14 @@ async fn asked(address: &str, settings: &[(&str, &str)]) -> Result<(), StoreErro
     block.extend(settings.iter().map(|(name, value)| ((*name).to_owned(), text(value))));
     let settings = Settings::given(&block, &[], &|_| panic!("no file")).unwrap();
     let names = settings.names("default").unwrap();
-    Store::connect(&settings, names, &|_| None)?.0.read().await.map(drop)
+    Store::connect(&settings, names, &|_| None, Path::new(NO_POD)).await?.0.read().await.map(drop)
 }
 
 #[tokio::test]
 async fn the_server_must_be_signed_by_the_authority_that_is_set() {
     let (double, authority, stranger) = (Double::start(), Authority::new(), Authority::new());
-    let address = authority.serve(&double, "127.0.0.1", false);
-    let (ca, other) = (authority.0.pem(), stranger.0.pem());
+    let address = serve(&authority, &double, "127.0.0.1", false);
+    let (ca, other) = (authority.pem(), stranger.pem());
     asked(&address, &[("cluster_ca_certificate", &ca)]).await.unwrap();
     asked(&address, &[("cluster_ca_certificate", &format!("{other}{ca}"))]).await.unwrap();
     let before = double.calls().len();
@@ -91,8 +42,8 @@ async fn the_server_must_be_signed_by_the_authority_that_is_set() {
 #[tokio::test]
 async fn the_server_must_have_the_name_that_is_set() {
     let (double, authority) = (Double::start(), Authority::new());
-    let address = authority.serve(&double, "kubernetes.example", false);
-    let ca = authority.0.pem();
+    let address = serve(&authority, &double, "kubernetes.example", false);
+    let ca = authority.pem();
     let fault = asked(&address, &[("cluster_ca_certificate", &ca)]).await.unwrap_err();
     told(&fault, StoreErrorKind::Unreachable, &["TLS failed", "tls_server_name"]);
     let named = [("cluster_ca_certificate", ca.as_str()), ("tls_server_name", "kubernetes.example")];
@@ -102,8 +53,8 @@ async fn the_server_must_have_the_name_that_is_set() {
 #[tokio::test]
 async fn a_client_certificate_is_shown() {
     let (double, authority) = (Double::start(), Authority::new());
-    let address = authority.serve(&double, "127.0.0.1", true);
-    let ca = authority.0.pem();
+    let address = serve(&authority, &double, "127.0.0.1", true);
+    let ca = authority.pem();
     let (certificate, key) = authority.sign("captf");
     let (certificate, key) = (certificate.pem(), key.serialize_pem());
     let ca = ("cluster_ca_certificate", ca.as_str());
@@ -115,4 +66,37 @@ async fn a_client_certificate_is_shown() {
     let fault = fault.unwrap_err();
     assert_eq!(fault.kind, StoreErrorKind::Settings);
     assert!(!format!("{fault:?}").contains("s3cr3t"), "{fault:?}");
+}
+
+/// A pod's service account, as kubelet mounts it.
+fn service_account(directory: &Path, authority: &str, token: &str) {
+    mounted(directory, &[("ca.crt", authority), ("namespace", NAMESPACE), ("token", token)], None);
+}
+
+#[tokio::test]
+async fn a_pod_asks_as_its_service_account_and_follows_its_rotation() {
+    let (double, authority, pod) = (Double::start(), Authority::new(), tempfile::tempdir().unwrap());
+    let address = serve(&authority, &double, "127.0.0.1", false);
+    let port = address.rsplit(':').next().unwrap();
+    let flags = ["secret_suffix=pool", "namespace=clusters", "in_cluster_config=true"].map(str::to_owned);
+    let settings = Settings::given(&[], &flags, &|_| panic!("no file")).unwrap();
+    let environment = |name: &str| match name {
+        "KUBERNETES_SERVICE_HOST" => Some("127.0.0.1".to_owned()),
+        "KUBERNETES_SERVICE_PORT" => Some(port.to_owned()),
+        _ => None,
+    };
+    let connect = async || {
+        let names = settings.names("default").unwrap();
+        Store::connect(&settings, names, &environment, pod.path()).await.unwrap().0
+    };
+    for token in ["first", "second"] {
+        service_account(pod.path(), &authority.pem(), &format!("{token}\n"));
+        double.require_token(token);
+        assert!(connect().await.read().await.unwrap().is_none());
+    }
+    double.require_token("third");
+    told(&connect().await.read().await.unwrap_err(), StoreErrorKind::Unauthenticated, &["list secrets"]);
+    // Another authority than the pod's is not believed.
+    service_account(pod.path(), &Authority::new().pem(), "third");
+    told(&connect().await.read().await.unwrap_err(), StoreErrorKind::Unreachable, &["TLS failed"]);
 }

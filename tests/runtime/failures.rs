@@ -96,7 +96,7 @@ fn a_state_that_cannot_be_read_stops_everything() {
         json!({"version": 4, "serial": 9, "lineage": "l", "outputs": {}, "resources": []}).to_string(),
     )
     .unwrap();
-    let file = runner.work("b").display().to_string();
+    let file = runner.path("b");
     runner.run(&["state", "push", "-force", &file]).fails("encrypted");
     assert_eq!(runner.version(), version, "it is never overwritten");
     runner.assert_unlocked();
@@ -157,12 +157,7 @@ fn a_refused_apply_leaves_the_state_as_it_is() {
 fn a_signal_in_the_middle_records_and_unlocks() {
     let runner = Runner::new();
     runner.apply().ok();
-    for _ in 0..100 {
-        runner.refresh().ok();
-        if runner.state().unwrap()["outputs"]["health"]["value"]["healthy"] == true {
-            break;
-        }
-    }
+    runner.come_up();
     runner.render(|inputs| inputs["kubernetes_version"] = json!("v1.35.0"));
     runner.init();
     let args = ["apply", "-input=false", "-auto-approve", "--wait", "-var-file=terraform.tfvars.json"];

@@ -2,12 +2,23 @@
 //! loopback and the sandbox in the place of AWS.
 
 #![cfg(feature = "kubernetes")]
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stderr)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod company;
 #[path = "../kubernetes/double.rs"]
 mod double;
 mod failures;
+mod hands;
+mod image;
+mod leaks;
+mod matrix;
+mod module_made;
+mod mounts;
 mod operations;
 mod runner;
+mod secrecy;
+mod signals;
 mod takeover;
 mod terraform;
+#[path = "../kubernetes/terraform_found.rs"]
+mod terraform_found;

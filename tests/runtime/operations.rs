@@ -42,20 +42,14 @@ fn an_apply_records_outputs_and_resources() {
 fn nothing_new_writes_nothing() {
     let runner = Runner::new();
     runner.apply().ok();
-    // Instances come up over the sandbox's time.
-    for _ in 0..100 {
-        runner.refresh().ok();
-        if runner.state().unwrap()["outputs"]["health"]["value"]["healthy"] == true {
-            break;
-        }
-    }
+    runner.come_up();
     let (version, serial) = (runner.version(), runner.state().unwrap()["serial"].clone());
     assert!(serial.as_u64().unwrap() > 1, "members came up");
     runner.kubernetes.seen();
     let done = runner.refresh().ok();
     assert!(done.starts_with("Apply complete! Resources: 0 added, 0 changed, 0 destroyed.\n"), "{done}");
     let calls = runner.kubernetes.calls();
-    assert!(calls.iter().all(|call| call.ends_with(" leases") || call == "list secrets"), "{calls:?}");
+    assert_eq!(calls, ["get leases", "update leases", "list secrets", "update leases"]);
     let unchanged = runner.apply().ok();
     assert!(unchanged.starts_with("Apply complete! Resources: 0 added, 0 changed, 0 destroyed.\n"));
     // A rotation changes no output, and so no serial.
@@ -125,6 +119,45 @@ fn a_saved_plan_is_applied_only_where_it_was_made() {
 }
 
 #[test]
+fn what_a_scaler_does_leaves_the_plan_of_a_change_as_it_is() {
+    let runner = Runner::new();
+    let render = |replicas: u32, version: &str| {
+        runner.render(|inputs| {
+            inputs["replicas"] = json!(replicas);
+            inputs["kubernetes_version"] = json!(version);
+            inputs["autoscaling"] = json!({"enabled": true, "min": 1, "max": 9});
+            inputs["autoscaler"] = json!("external");
+        });
+    };
+    render(3, "v1.34.1");
+    runner.apply().ok();
+    runner.come_up();
+    let show = |replicas: u32, file: &str| {
+        render(replicas, "v1.35.0");
+        assert_eq!(runner.plan(file, &[]).code, 2);
+        let path = runner.work(file).display().to_string();
+        runner.run(&["show", "-json", "-no-color", &path]).ok()
+    };
+    let first = show(3, "first.tfplan");
+    // The scaler doubles the pool, the controller writes that back, members and activities come.
+    let mut account = runner.account();
+    let group = account["world"]["groups"].as_object_mut().unwrap().values_mut().next().unwrap();
+    group["desired"] = json!(6);
+    std::fs::write(runner.work("account.json"), account.to_string()).unwrap();
+    runner.come_up();
+    assert_eq!(show(6, "second.tfplan"), first);
+    let shown: Value = serde_json::from_str(&first).unwrap();
+    assert_eq!(shown["variables"]["replicas"], json!({}));
+    for change in shown["resource_changes"].as_array().unwrap() {
+        let replaced = change["change"]["actions"] == json!(["create", "delete"]);
+        assert_eq!(replaced, change["type"] != "aws_autoscaling_group", "{change}");
+        assert_eq!(replaced, change["action_reason"] == "replace_because_cannot_update", "{change}");
+        assert!(change["change"]["after"].get("desired_capacity").is_none(), "{change}");
+    }
+    runner.apply_file("first.tfplan").ok();
+}
+
+#[test]
 fn outputs_that_changed_are_drift() {
     let runner = Runner::new();
     runner.apply().ok();
@@ -139,6 +172,15 @@ fn outputs_that_changed_are_drift() {
     assert_eq!(shown["output_changes"]["replicas"]["before"], 2);
     assert_eq!(shown["output_changes"]["replicas"]["after"], 3);
     assert!(shown["output_changes"].get("instances").is_none(), "instances come and go");
+    // Applied, it records; a second time there is nothing left of it.
+    let done = runner.apply_file("drift.tfplan").ok();
+    assert!(done.starts_with("Apply complete! Resources: 0 added, 0 changed, 0 destroyed.\n"), "{done}");
+    assert_eq!(runner.state().unwrap()["outputs"]["replicas"]["value"], 3);
+    let version = runner.version();
+    let again = runner.apply_file("drift.tfplan").fails("Saved plan is stale");
+    assert!(again.err.contains("replicas"), "{}", again.err);
+    assert_eq!(runner.version(), version);
+    runner.assert_unlocked();
     state["outputs"]["replicas"]["value"] = json!(3);
     runner.put_state(&state);
     let planned = runner.plan("none.tfplan", &["-refresh=false"]);
@@ -207,7 +249,7 @@ fn a_restore_pushes_and_lists() {
     runner.kubernetes.remove("secrets", NAMESPACE, SECRET);
     runner.render_restore();
     runner.init();
-    let file = runner.work("backup.tfstate").display().to_string();
+    let file = runner.path("backup.tfstate");
     runner.run(&["state", "list"]).fails("No state file was found");
     runner.run(&["state", "push", "-force", "-lock-timeout=300s", &file]).ok();
     assert_eq!(list(&runner).len(), 5);
@@ -217,10 +259,10 @@ fn a_restore_pushes_and_lists() {
     // Without -force, only what follows is taken.
     let mut older = restored.clone();
     older["lineage"] = json!("another");
-    std::fs::write(&file, older.to_string()).unwrap();
+    std::fs::write(runner.work("backup.tfstate"), older.to_string()).unwrap();
     runner.run(&["state", "push", &file]).fails("not replaced");
     runner.run(&["state", "push", "-force", &file]).ok();
-    std::fs::write(&file, "{}").unwrap();
+    std::fs::write(runner.work("backup.tfstate"), "{}").unwrap();
     runner.run(&["state", "push", "-force", &file]).fails("state");
     assert_eq!(runner.state().unwrap()["lineage"], "another");
 }

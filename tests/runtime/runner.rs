@@ -5,11 +5,18 @@ use std::{
     io::Read as _,
     path::PathBuf,
     process::{Command, Output, Stdio},
+    thread,
+    time::{Duration, Instant},
 };
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde_json::{Value, json};
 
+// A path, as this file is taken into more than one test binary.
+#[path = "pod.rs"]
+pub(crate) mod pod;
+
+use self::pod::Pod;
 use super::double::Double;
 
 pub(crate) const NAMESPACE: &str = "team-a";
@@ -19,14 +26,24 @@ pub(crate) const LEASE: &str = "lock-tfstate-default-demo-pool";
 /// The beginning of the demo pool's bootstrap data.
 pub(crate) const BOOTSTRAP: &str = "I2Nsb3VkLWNvbmZpZwp3cml0ZV9maWxlczoK";
 
+/// Where the rendered files are and every command runs.
+const ROOT: &str = "captf/work/root";
+
 const COMMON: [&str; 3] = ["-input=false", "-no-color", "-lock-timeout=300s"];
 
 /// One pool's Jobs.
 pub(crate) struct Runner {
     pub(crate) kubernetes: Double,
-    captf: tempfile::TempDir,
+    pub(crate) pod: Pod,
     /// Variables that the Job has beside the usual ones, or in their place.
     pub(crate) variables: Vec<(&'static str, String)>,
+}
+
+/// How a command that got signals ended.
+pub(crate) struct Stopped {
+    pub(crate) outcome: Outcome,
+    /// How long after the last signal.
+    pub(crate) took: Duration,
 }
 
 /// What a command left behind.
@@ -38,20 +55,21 @@ pub(crate) struct Outcome {
 
 impl Runner {
     pub(crate) fn new() -> Self {
-        let captf = tempfile::tempdir().unwrap();
-        let runner = Self { kubernetes: Double::start(), captf, variables: Vec::new() };
-        fs::create_dir_all(runner.work("root")).unwrap();
-        fs::create_dir_all(runner.work("tmp")).unwrap();
-        fs::create_dir_all(runner.captf.path().join("module")).unwrap();
-        fs::write(runner.captf.path().join("module/variables.tf"), "variable \"machinepool_name\" {}\n")
-            .unwrap();
+        let kubernetes = Double::start();
+        let runner = Self { pod: Pod::new(&kubernetes), kubernetes, variables: Vec::new() };
+        runner.pod.make(ROOT);
         runner.render(|_| {});
         runner
     }
 
-    /// A path in `/captf/work`.
+    /// A path in `/captf/work` as the test sees it.
     pub(crate) fn work(&self, name: &str) -> PathBuf {
-        self.captf.path().join("work").join(name)
+        self.pod.host("captf/work").join(name)
+    }
+
+    /// The same path as the program sees it.
+    pub(crate) fn path(&self, name: &str) -> String {
+        self.pod.inside("captf/work").join(name).display().to_string()
     }
 
     /// Renders the root and the demo pool's inputs, changed by `edit`.
@@ -84,22 +102,20 @@ impl Runner {
 
     /// The program with the Job's environment and nothing else.
     pub(crate) fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_machinepool"));
+        let mut command = self.pod.program(ROOT);
         command
-            .env_clear()
             .env("AWS_ACCESS_KEY_ID", "AKIAEXAMPLE")
             .env("AWS_SECRET_ACCESS_KEY", "secret")
-            .env("HOME", self.work(""))
-            .env("TF_DATA_DIR", self.work(".terraform"))
+            .env("HOME", self.path(""))
+            .env("TF_DATA_DIR", self.path(".terraform"))
             .env("TF_IN_AUTOMATION", "1")
             .env("TF_INPUT", "0")
             .env("KUBE_NAMESPACE", "elsewhere")
-            .env("TMPDIR", self.work("tmp"))
+            .env("TMPDIR", self.pod.inside("tmp"))
             .env("CHECKPOINT_DISABLE", "1")
-            .env("TF_CLI_CONFIG_FILE", self.work("no-such-file"))
-            .env("MACHINEPOOL_SANDBOX", self.work("account.json"))
+            .env("TF_CLI_CONFIG_FILE", self.path("no-such-file"))
+            .env("MACHINEPOOL_SANDBOX", self.path("account.json"))
             .envs(self.variables.iter().map(|(name, value)| (*name, value)))
-            .current_dir(self.work("root"))
             .stdin(Stdio::null())
             .args(args);
         command
@@ -107,6 +123,27 @@ impl Runner {
 
     pub(crate) fn run(&self, args: &[&str]) -> Outcome {
         Outcome::of(&self.command(args).output().unwrap())
+    }
+
+    /// Begins a command, sends so many SIGTERMs once `when` is true, a moment apart, and waits for its end.
+    #[track_caller]
+    pub(crate) fn stopped(&self, args: &[&str], signals: usize, when: impl Fn() -> bool) -> Stopped {
+        let child = self.command(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let patience = Instant::now();
+        while !when() {
+            assert!(patience.elapsed() < Duration::from_secs(30), "{args:?}: it never came");
+            thread::sleep(Duration::from_millis(20));
+        }
+        for _ in 0..signals {
+            // What goes on beside it comes to its end.
+            thread::sleep(Duration::from_millis(300));
+            let kill = Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap();
+            assert!(kill.success());
+        }
+        let begin = Instant::now();
+        let output = child.wait_with_output().unwrap();
+        let took = begin.elapsed();
+        Stopped { outcome: Outcome::of(&output), took }
     }
 
     /// What comes before every operation.
@@ -117,25 +154,33 @@ impl Runner {
     /// The same for the state with that suffix.
     pub(crate) fn init_for(&self, suffix: &str) {
         serde_json::from_str::<Value>(&self.run(&["version", "-json"]).ok()).unwrap();
-        let host = format!("-backend-config=host={}", self.kubernetes.address);
-        self.run(&[
-            "init",
-            "-input=false",
-            "-no-color",
-            "-lock-timeout=300s",
-            &format!("-backend-config=secret_suffix={suffix}"),
-            "-backend-config=namespace=team-a",
-            &host,
-            r#"-backend-config=labels={"captf.io/name"="demo-pool-0","captf.io/kind"="TerraformMachinePool"}"#,
-        ])
-        .ok();
+        self.run(&self.init_args(suffix).iter().map(String::as_str).collect::<Vec<_>>()).ok();
     }
 
-    fn operation(&self, command: &str, rest: &[&str]) -> Outcome {
+    /// `init` as the runner says it.
+    pub(crate) fn init_args(&self, suffix: &str) -> Vec<String> {
+        let mut args = vec!["init".to_owned()];
+        args.extend(COMMON.map(str::to_owned));
+        args.extend([
+            format!("-backend-config=secret_suffix={suffix}"),
+            "-backend-config=namespace=team-a".to_owned(),
+            self.pod.backend(),
+            r#"-backend-config=labels={"captf.io/name"="demo-pool-0","captf.io/kind"="TerraformMachinePool"}"#
+                .to_owned(),
+        ]);
+        args
+    }
+
+    /// A command as the runner says it.
+    pub(crate) fn operation_args<'a>(command: &'a str, rest: &[&'a str]) -> Vec<&'a str> {
         let mut args = vec![command];
         args.extend(COMMON);
         args.extend(rest);
-        self.run(&args)
+        args
+    }
+
+    pub(crate) fn operation(&self, command: &str, rest: &[&str]) -> Outcome {
+        self.run(&Self::operation_args(command, rest))
     }
 
     pub(crate) fn apply(&self) -> Outcome {
@@ -158,20 +203,18 @@ impl Runner {
 
     /// A plan into `/captf/work/<file>`.
     pub(crate) fn plan(&self, file: &str, more: &[&str]) -> Outcome {
-        let out = format!("-out={}", self.work(file).display());
-        let mut rest = vec!["-detailed-exitcode", "-var-file=terraform.tfvars.json", &out];
-        rest.extend(more);
+        let out = format!("-out={}", self.path(file));
+        let rest = [&["-detailed-exitcode"][..], more, &["-var-file=terraform.tfvars.json", &out]].concat();
         self.operation("plan", &rest)
     }
 
     pub(crate) fn show(&self, file: &str) -> Value {
-        let path = self.work(file).display().to_string();
-        serde_json::from_str(&self.run(&["show", "-json", "-no-color", &path]).ok()).unwrap()
+        let shown = self.run(&["show", "-json", "-no-color", &self.path(file)]);
+        serde_json::from_str(&shown.ok()).unwrap()
     }
 
     pub(crate) fn apply_file(&self, file: &str) -> Outcome {
-        let path = self.work(file).display().to_string();
-        self.operation("apply", &[&path])
+        self.operation("apply", &[&self.path(file)])
     }
 
     /// The state in the Secret.
@@ -220,9 +263,38 @@ impl Runner {
         assert!(lease["metadata"]["annotations"].get("app.terraform.io/lock-info").is_none(), "{lease}");
     }
 
+    /// Lets time pass in the simulated account.
+    pub(crate) fn pass(&self, minutes: u64) {
+        let mut account = self.account();
+        let ahead = account["clock_offset_ms"].as_u64().unwrap() + minutes * 60_000;
+        account["clock_offset_ms"] = json!(ahead);
+        fs::write(self.work("account.json"), account.to_string()).unwrap();
+    }
+
+    /// Lets the time pass in which members of a simulated account come up, and records that they did.
+    pub(crate) fn come_up(&self) {
+        self.pass(2);
+        self.refresh().ok();
+        let health = self.state().unwrap()["outputs"]["health"]["value"].clone();
+        assert_eq!(health["healthy"], true, "{health}");
+    }
+
     /// The simulated account.
     pub(crate) fn account(&self) -> Value {
         serde_json::from_str(&fs::read_to_string(self.work("account.json")).unwrap()).unwrap()
+    }
+}
+
+impl Stopped {
+    #[track_caller]
+    pub(crate) fn within(self, seconds: u64) -> Self {
+        assert!(
+            self.took <= Duration::from_secs(seconds),
+            "{:?} after the signal: {}",
+            self.took,
+            self.outcome.err
+        );
+        self
     }
 }
 
@@ -248,7 +320,7 @@ impl Outcome {
     #[track_caller]
     pub(crate) fn fails(self, part: &str) -> Self {
         assert_eq!(self.code, 1, "{}{}", self.out, self.err);
-        let first = self.err.lines().find(|line| line.starts_with("Error: ")).unwrap_or_default();
+        let first = self.err.lines().find(|line| line.starts_with("Error: ")).expect("an error is told");
         assert!(first.contains(part), "{part:?} is not in {first:?}: {}", self.err);
         self
     }

@@ -1,11 +1,18 @@
-//! What the program records is what the real Terraform reads. Without a `terraform` on the PATH there is
-//! nothing to compare with, and the test passes.
+//! What the program records is what the real Terraform reads, and what it reads is what Terraform does.
+//! Without a `terraform` on the PATH these tests say that they did not run; in CI they fail.
 
-use std::process::Command;
+use std::{path::Path, process::Command};
 
+use machinepool::{
+    contract::{inputs::Inputs, json::Json},
+    runtime::root::Root,
+};
 use serde_json::{Value, json};
 
-use super::runner::{Outcome, Runner};
+use super::{
+    runner::{Outcome, Runner, pod::TOKEN},
+    terraform_found::terraform_found,
+};
 
 /// Runs Terraform in a directory whose state is the runner's.
 struct Terraform<'a> {
@@ -15,21 +22,15 @@ struct Terraform<'a> {
 
 impl<'a> Terraform<'a> {
     fn beside(runner: &'a Runner) -> Option<Self> {
-        let path = std::env::var_os("PATH")?;
-        if !std::env::split_paths(&path).any(|directory| directory.join("terraform").is_file()) {
-            eprintln!("SKIPPED: no terraform on the PATH to compare with");
+        if !terraform_found() {
             return None;
         }
         let directory = tempfile::tempdir().unwrap();
         let root = json!({"terraform": {"backend": {"kubernetes": {}}}});
         std::fs::write(directory.path().join("main.tf.json"), root.to_string()).unwrap();
-        let kubeconfig = json!({
-            "apiVersion": "v1", "kind": "Config", "current-context": "c",
-            "clusters": [{"name": "c", "cluster": {"server": runner.kubernetes.address}}],
-            "users": [{"name": "c", "user": {"token": "t"}}],
-            "contexts": [{"name": "c", "context": {"cluster": "c", "user": "c"}}],
-        });
-        std::fs::write(directory.path().join("kubeconfig"), kubeconfig.to_string()).unwrap();
+        for (name, text) in runner.pod.kubeconfig(TOKEN) {
+            std::fs::write(directory.path().join(name), text).unwrap();
+        }
         let terraform = Self { runner, directory };
         terraform.ok(&[
             "init",
@@ -41,18 +42,22 @@ impl<'a> Terraform<'a> {
     }
 
     fn ok(&self, args: &[&str]) -> String {
-        let output = Command::new("terraform")
-            .args(args)
-            .env_clear()
-            .env("PATH", std::env::var_os("PATH").unwrap())
-            .env("HOME", self.directory.path())
-            .env("CHECKPOINT_DISABLE", "1")
-            .env("TF_CLI_ARGS", "-no-color")
-            .current_dir(self.directory.path())
-            .output()
-            .unwrap();
-        Outcome::of(&output).ok()
+        terraform(self.directory.path(), args)
     }
+}
+
+fn terraform(directory: &Path, args: &[&str]) -> String {
+    let output = Command::new("terraform")
+        .args(args)
+        .env_clear()
+        .env("PATH", std::env::var_os("PATH").unwrap())
+        .env("HOME", directory)
+        .env("CHECKPOINT_DISABLE", "1")
+        .env("TF_CLI_ARGS", "-no-color")
+        .current_dir(directory)
+        .output()
+        .unwrap();
+    Outcome::of(&output).ok()
 }
 
 #[test]
@@ -76,4 +81,57 @@ fn it_lists_the_resources_and_prints_the_outputs() {
     terraform.ok(&["state", "push", &runner.work("pulled.tfstate").display().to_string()]);
     assert_eq!(runner.version(), version);
     assert!(runner.apply().ok().starts_with("Apply complete! Resources: 0 added, 0 changed, 0 destroyed.\n"));
+}
+
+/// A value as another JSON library has it.
+fn value(json: &Json) -> Value {
+    match json {
+        Json::Null => Value::Null,
+        Json::Bool(value) => json!(value),
+        Json::Number(number) => serde_json::from_str(number).unwrap(),
+        Json::String(text) => json!(text),
+        Json::Array(items) => items.iter().map(value).collect(),
+        Json::Object(fields) => fields.iter().map(|(name, field)| (name.clone(), value(field))).collect(),
+    }
+}
+
+#[test]
+fn values_in_a_root_are_read_as_terraform_reads_them() {
+    if !terraform_found() {
+        return;
+    }
+    let given = json!([
+        "$${a}", "$$${a}", "$$$$${\"x\"}", "%%{a}", "%%%{ if", "%$${", "$%%{", "a$${b}c%%{d}e", "$${", "$$", "$",
+        "100% of $a", "{\"a\": {}}", "", "{$${", "${var.text}", "${ var.text }", "${var.unset}", "${var.filled}",
+        null, true, 1.5, [], {}, ["${var.text}", ["$${"]], {"a": "${var.text}", "//": "b", "$${c}": {"d": null}},
+    ]);
+    let directory = tempfile::tempdir().unwrap();
+    let put = |name: &str, text: String| std::fs::write(directory.path().join(name), text).unwrap();
+    std::fs::create_dir(directory.path().join("role")).unwrap();
+    put(
+        "role/main.tf",
+        "variable \"given\" {\n  type = any\n}\noutput \"given\" {\n  value = var.given\n}\n".to_owned(),
+    );
+    let root = json!({
+        "variable": {
+            "text": {"default": "a default is no template: $${x} ${y}"},
+            "unset": {"default": "x"},
+            "filled": {"default": "y", "nullable": false},
+        },
+        "module": {"role": {"//": "a comment", "source": "./role", "given": given}},
+        "output": {"given": {"value": "${module.role.given}"}},
+    });
+    put("main.tf.json", root.to_string());
+    let variables = json!({"unset": null, "filled": null}).to_string();
+    put("terraform.tfvars.json", variables.clone());
+    for args in [&["init"][..], &["apply", "-auto-approve"]] {
+        terraform(directory.path(), args);
+    }
+    let theirs: Value = serde_json::from_str(&terraform(directory.path(), &["output", "-json"])).unwrap();
+
+    let root = Root::parse(root.to_string().as_bytes()).unwrap();
+    let mut inputs = Inputs::default();
+    inputs.add_file("terraform.tfvars.json", variables.as_bytes()).unwrap();
+    let (ours, _) = root.inputs(&inputs);
+    assert_eq!(value(&ours.get("given").unwrap().value), theirs["given"]["value"]);
 }

@@ -3,7 +3,7 @@
 use std::{cell::RefCell, future::Future, path::PathBuf, rc::Rc, time::Duration};
 
 use machinepool::{
-    clock::Clock as _,
+    clock::{Clock as _, Timestamp},
     cloud::{
         CloudError,
         recorded::{Call, Moment, Recorded},
@@ -16,10 +16,12 @@ use machinepool::{
     },
     engine::{
         self, Applied, Planned, Teardown,
-        context::{Context, Interrupt, Silent},
+        context::{Context, Interrupt, Interrupter, Silent},
+        rollout::Cancelled,
+        status::Looked,
     },
     error::Failure,
-    model::{names::Names, plan::Counts},
+    model::{names::Names, observed::Known, plan::Counts, rollout::Rollout},
 };
 use serde_json::Value;
 
@@ -35,6 +37,10 @@ type Fault = Box<dyn FnMut(Moment, &Call<'_>) -> Option<CloudError>>;
 pub(crate) struct Lab {
     pub(crate) cloud: Recorded<Sandbox>,
     pub(crate) clock: Rc<ManualClock>,
+    /// What a state file says of the pool.
+    pub(crate) known: Known,
+    /// Raises the interrupt of the command that runs.
+    pub(crate) interrupter: Rc<RefCell<Option<Interrupter>>>,
     fault: Rc<RefCell<Option<Fault>>>,
 }
 
@@ -64,6 +70,12 @@ pub(crate) fn merge(target: &mut Value, patch: &Value) {
             merge(object.entry(key.clone()).or_insert(Value::Null), value);
         }
     }
+}
+
+/// Two merge patches in one.
+pub(crate) fn both(mut one: Value, other: &Value) -> Value {
+    merge(&mut one, other);
+    one
 }
 
 /// The shared inputs.
@@ -98,10 +110,10 @@ impl Lab {
     /// The account of `account.json`: no pool of ours, but several things of other people.
     pub(crate) fn new() -> Self {
         let world: World = serde_json::from_str(&read(&scenarios().join("account.json"))).unwrap();
-        Self::of(world, ManualClock::default())
+        Self::of(world, ManualClock::default(), Known::default())
     }
 
-    fn of(world: World, clock: ManualClock) -> Self {
+    fn of(world: World, clock: ManualClock, known: Known) -> Self {
         let clock = Rc::new(clock);
         let seed = Seed { region: world.region.clone(), ..Seed::default() };
         let sandbox = Sandbox::in_memory(&seed, clock.clone());
@@ -110,12 +122,12 @@ impl Lab {
         let hook = Rc::clone(&fault);
         let cloud =
             Recorded::new(sandbox).with_hook(move |moment, call| hook.borrow_mut().as_mut()?(moment, call));
-        Self { cloud, clock, fault }
+        Self { cloud, clock, known, interrupter: Rc::default(), fault }
     }
 
     /// Another account in the same state at the same time.
     pub(crate) fn fork(&self) -> Self {
-        Self::of(self.world(), ManualClock::starting_at(self.clock.now()))
+        Self::of(self.world(), ManualClock::starting_at(self.clock.now()), self.known.clone())
     }
 
     /// From now on every call is asked about.
@@ -144,12 +156,12 @@ impl Lab {
     }
 
     pub(crate) fn plan(&self, request: &Request) -> Result<Planned, Failure> {
-        run(engine::plan(&self.cloud, request))
+        run(engine::plan_with(&self.cloud, request, &self.known))
     }
 
     pub(crate) fn apply(&self, request: &Request) -> Result<Applied, Failure> {
         self.with(async |context| {
-            let planned = engine::plan(&self.cloud, request).await?;
+            let planned = engine::plan_with(&self.cloud, request, &self.known).await?;
             engine::apply(context, request, &planned).await
         })
     }
@@ -177,12 +189,39 @@ impl Lab {
         self.with(async |context| engine::await_roll(context, scope, started).await)
     }
 
+    /// The time in the account.
+    pub(crate) fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    pub(crate) fn look(&self, scope: &Scope, request: Option<&Request>) -> Result<Looked, Failure> {
+        run(engine::status::look(&self.cloud, scope, request))
+    }
+
+    /// What a `rollout start` decides; carried out if there is something to start.
+    pub(crate) fn start_rollout(&self, request: &Request) -> Result<Rollout, Failure> {
+        self.with(async |context| {
+            let planned = engine::plan(&self.cloud, request).await?;
+            let rollout = engine::rollout::plan_rollout(&planned)?;
+            if let Rollout::Start(plan) = &rollout {
+                let planned = Planned { plan: plan.clone(), ..planned };
+                engine::apply(context, request, &planned).await?;
+            }
+            Ok(rollout)
+        })
+    }
+
+    pub(crate) fn cancel_rollout(&self, scope: &Scope) -> Result<Cancelled, Failure> {
+        self.with(async |context| engine::rollout::cancel(context, scope).await)
+    }
+
     pub(crate) fn outputs(&self, scope: &Scope) -> Result<Outputs, Failure> {
         run(engine::outputs(&self.cloud, scope))
     }
 
     fn with<T>(&self, work: impl AsyncFnOnce(&Context<'_>) -> T) -> T {
-        let (_interrupter, interrupt) = Interrupt::new();
+        let (interrupter, interrupt) = Interrupt::new();
+        *self.interrupter.borrow_mut() = Some(interrupter);
         let context = Context {
             cloud: &self.cloud,
             clock: &*self.clock,

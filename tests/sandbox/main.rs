@@ -5,12 +5,15 @@
 
 mod awkward;
 mod budgets;
+mod chaos;
 mod company;
-mod faults;
+mod foreign;
+mod interrupted;
 mod lab;
 mod limits;
 mod properties;
 mod round_trips;
 mod scenario;
 mod shape;
+mod status;
 mod text;

@@ -21,6 +21,7 @@ use machinepool::{
     },
     error::Failure,
     model::{
+        checkup::{Question, Reply},
         observed::{Activity, Group, Image, Instance, Object, Policy, Refresh, Template, TemplateVersion},
         plan::Counts,
         resources::{Answer, Write},
@@ -110,6 +111,11 @@ impl Cloud for Distant<'_> {
         self.near.object(bucket, key).await
     }
 
+    async fn answer(&self, question: &Question) -> Result<Reply, CloudError> {
+        self.trip().await;
+        self.near.answer(question).await
+    }
+
     async fn perform(&self, write: &Write) -> Result<Answer, CloudError> {
         self.trip().await;
         // A client token tells AWS that a second version is the first.
@@ -137,7 +143,7 @@ async fn work(lab: &Lab, cloud: &dyn Cloud, request: &Request) -> Result<(), Fai
     let (_interrupter, interrupt) = Interrupt::new();
     let deadline = lab.clock.now().plus(Duration::from_mins(45));
     let context = Context { cloud, clock: &*lab.clock, progress: &Silent, interrupt: &interrupt, deadline };
-    let planned = engine::plan(cloud, request).await?;
+    let planned = engine::plan_with(cloud, request, &lab.known).await?;
     engine::apply(&context, request, &planned).await.map(drop)
 }
 
@@ -158,6 +164,15 @@ pub(crate) fn apply_both(lab: &Lab, request: &Request) -> [Result<(), Failure>; 
     [first, second]
 }
 
+/// Two destroys of the same, whose calls reach AWS in turn.
+pub(crate) fn destroy_both(lab: &Lab, scope: &Scope) -> [Result<(), Failure>; 2] {
+    let trips = Cell::new(0);
+    let cloud = Distant { near: &lab.cloud, trips: &trips, stutters: false };
+    let destroy = || end(lab, &cloud, scope);
+    let (first, second) = travel(&trips, async { tokio::join!(destroy(), destroy()) });
+    [first.map(drop), second.map(drop)]
+}
+
 /// An apply whose every write is sent twice.
 pub(crate) fn apply_stuttering(lab: &Lab, request: &Request) -> Result<(), Failure> {
     let trips = Cell::new(0);
@@ -169,14 +184,16 @@ pub(crate) fn apply_stuttering(lab: &Lab, request: &Request) -> Result<(), Failu
 pub(crate) fn destroy_stuttering(lab: &Lab, scope: &Scope) -> Result<Counts, Failure> {
     let trips = Cell::new(0);
     let cloud = Distant { near: &lab.cloud, trips: &trips, stutters: true };
+    travel(&trips, end(lab, &cloud, scope))
+}
+
+/// Plans and destroys.
+async fn end(lab: &Lab, cloud: &dyn Cloud, scope: &Scope) -> Result<Counts, Failure> {
     let (_interrupter, interrupt) = Interrupt::new();
     let deadline = lab.clock.now().plus(Duration::from_mins(45));
-    let context =
-        Context { cloud: &cloud, clock: &*lab.clock, progress: &Silent, interrupt: &interrupt, deadline };
-    travel(&trips, async {
-        let teardown = engine::plan_destroy(&cloud, scope).await?;
-        engine::destroy(&context, &teardown).await
-    })
+    let context = Context { cloud, clock: &*lab.clock, progress: &Silent, interrupt: &interrupt, deadline };
+    let teardown = engine::plan_destroy(cloud, scope).await?;
+    engine::destroy(&context, &teardown).await
 }
 
 fn settled() -> Lab {

@@ -124,6 +124,18 @@ fn without_refresh(key: &str, tag: &GroupTag) -> GroupTag {
 }
 
 impl Members {
+    pub(crate) fn total(&self) -> usize {
+        self.runs.values().sum()
+    }
+
+    /// How many run each template, in whatever version.
+    pub(crate) fn templates(&self) -> BTreeMap<&str, usize> {
+        self.runs.iter().fold(BTreeMap::new(), |mut counts, ((name, _), count)| {
+            *counts.entry(name.as_str()).or_default() += count;
+            counts
+        })
+    }
+
     pub(crate) fn of(world: &World) -> Self {
         let mut runs = BTreeMap::new();
         for member in world.instances.values().filter(|i| i.is_member_of(GROUP)) {

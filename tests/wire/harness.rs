@@ -36,6 +36,7 @@ pub(crate) struct Pool {
 pub(crate) struct Hand {
     pub(crate) autoscaling: aws_sdk_autoscaling::Client,
     pub(crate) ec2: aws_sdk_ec2::Client,
+    pub(crate) iam: aws_sdk_iam::Client,
     pub(crate) s3: aws_sdk_s3::Client,
 }
 
@@ -237,6 +238,7 @@ impl Hand {
         Self {
             autoscaling: aws_sdk_autoscaling::Client::new(&config),
             ec2: aws_sdk_ec2::Client::new(&config),
+            iam: aws_sdk_iam::Client::new(&config),
             s3: aws_sdk_s3::Client::from_conf(s3),
         }
     }
@@ -259,7 +261,7 @@ impl Hand {
         }
     }
 
-    async fn subnet(&self, vpc: &str, n: usize, zone: &str) -> String {
+    pub(crate) async fn subnet(&self, vpc: &str, n: usize, zone: &str) -> String {
         let subnet = self.ec2.create_subnet().vpc_id(vpc).cidr_block(format!("10.0.{n}.0/24"));
         let made = subnet.availability_zone(zone).send().await.unwrap();
         made.subnet().unwrap().subnet_id().unwrap().to_owned()

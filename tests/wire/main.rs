@@ -3,7 +3,7 @@
 //! were made. Needs Python 3; the double is set up on first use.
 
 #![cfg(feature = "aws")]
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stderr)]
 // The SDK's full type paths would hide what is read from them.
 #![allow(clippy::redundant_closure_for_method_calls)]
 
@@ -11,6 +11,7 @@ mod budgets;
 mod calls;
 mod crashes;
 mod destroy;
+mod doctor;
 mod double;
 mod drift;
 mod faults;
@@ -19,9 +20,12 @@ mod inputs;
 mod lifecycle;
 mod look;
 mod outputs;
+mod real;
 mod refusals;
 mod rolls;
 #[cfg(feature = "kubernetes")]
 mod runtime;
 mod scenario;
+#[cfg(feature = "kubernetes")]
+mod signals;
 mod sizes;

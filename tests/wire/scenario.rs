@@ -72,15 +72,37 @@ pub(crate) struct End {
 impl Scenario {
     /// A pool where the command is about to run; `None` where the double cannot.
     pub(crate) async fn pool(&self) -> Option<Pool> {
-        let mut pool = Pool::new().await?;
-        pool.behaviour(json!({"refresh_by_looks": false, "deleting_looks": 0}));
-        (self.begin)(&mut pool);
+        let pool = self.unmade().await?;
         if self.applied {
             pool.apply();
         }
-        (self.change)(&mut pool);
+        let pool = self.changed(pool);
         pool.forget_calls();
         Some(pool)
+    }
+
+    /// A pool with the inputs that the scenario begins with.
+    pub(crate) async fn unmade(&self) -> Option<Pool> {
+        let mut pool = Pool::new().await?;
+        pool.behaviour(json!({"refresh_by_looks": false, "deleting_looks": 0}));
+        (self.begin)(&mut pool);
+        Some(pool)
+    }
+
+    /// Whether the pool exists before.
+    pub(crate) fn begins_applied(&self) -> bool {
+        self.applied
+    }
+
+    /// The pool with the inputs that the command runs with.
+    pub(crate) fn changed(&self, mut pool: Pool) -> Pool {
+        (self.change)(&mut pool);
+        pool
+    }
+
+    /// The command.
+    pub(crate) fn arguments(&self) -> &'static [&'static str] {
+        self.args
     }
 
     pub(crate) fn run(&self, pool: &Pool) -> Outcome {

@@ -26,14 +26,13 @@ impl Aws {
         let asked = self.asked("ec2:DescribeInstances", format!("the members of {group}"));
         let request =
             self.ec2().describe_instances().filters(exactly("tag:aws:autoscaling:groupName", group));
-        let pages = request.into_paginator().page_size(LARGE_PAGE).items().send();
-        let reservations = self.call(&asked, || pages.try_collect()).await?;
-        let instances: BTreeMap<String, Instance> = reservations
-            .iter()
-            .flat_map(|reservation| reservation.instances())
-            .filter_map(convert::instance)
-            .map(|instance| (instance.id.clone(), instance))
-            .collect();
+        let mut pages = request.into_paginator().page_size(LARGE_PAGE).send();
+        let mut instances = BTreeMap::new();
+        // Page by page: what EC2 says of an instance is many times what is kept of it.
+        while let Some(page) = self.call(&asked, || pages.try_next()).await? {
+            let found = page.reservations().iter().flat_map(|reservation| reservation.instances());
+            instances.extend(found.filter_map(convert::instance).map(|found| (found.id.clone(), found)));
+        }
         Ok(instances.into_values().collect())
     }
 
@@ -131,7 +130,7 @@ fn matching(name: &str, pattern: impl Into<String>) -> Filter {
     Filter::builder().name(name).values(pattern).build()
 }
 
-fn literal(text: &str) -> String {
+pub(super) fn literal(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
         if matches!(character, '*' | '?' | '\\') {

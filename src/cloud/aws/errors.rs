@@ -91,7 +91,7 @@ impl Asked<'_> {
             ErrorKind::Other => kind_of_status(status),
             kind => kind,
         };
-        let message = match message {
+        let message = match without_request(message) {
             "" => format!("HTTP status {status} without a message"),
             message => message.to_owned(),
         };
@@ -147,6 +147,15 @@ fn credentials_message(error: &CredentialsError) -> String {
 /// What a `credential_process` wrote to its standard error can hold anything, also what it fetched.
 fn without_stderr(text: &str) -> String {
     text.split("Stderr:").next().unwrap_or_default().trim_end().to_owned()
+}
+
+/// A refused signature is explained with the request as AWS read it, and so with the session token among its headers.
+fn without_request(message: &str) -> &str {
+    let end = ["The Canonical String", "The canonical string", "The String-to-Sign", "The string to sign"]
+        .into_iter()
+        .filter_map(|words| message.find(words))
+        .min();
+    message.get(..end.unwrap_or(message.len())).unwrap_or(message).trim_end()
 }
 
 fn find_cause<'a, T: Error + 'static>(error: &'a (dyn Error + 'static)) -> Option<&'a T> {

@@ -16,6 +16,7 @@ use aws_smithy_runtime_api::client::{orchestrator::HttpResponse, result::SdkErro
 use self::errors::{Asked, Failure};
 use super::{Cloud, CloudError, ErrorKind, ImageQuery, TemplateQuery, VersionQuery};
 use crate::model::{
+    checkup::{Question, Reply},
     observed::{Activity, Group, Image, Instance, Object, Policy, Refresh, Template, TemplateVersion},
     resources::{Answer, Write},
 };
@@ -26,9 +27,11 @@ mod convert;
 mod ec2;
 mod errors;
 mod http;
+mod inspect;
 mod s3;
 #[cfg(test)]
 mod tests;
+mod thin;
 mod write;
 
 /// The clients of one account and region, each made when it is first used.
@@ -38,7 +41,10 @@ pub struct Aws {
     region: String,
     autoscaling: OnceLock<aws_sdk_autoscaling::Client>,
     ec2: OnceLock<aws_sdk_ec2::Client>,
+    iam: OnceLock<aws_sdk_iam::Client>,
     s3: OnceLock<aws_sdk_s3::Client>,
+    servicequotas: OnceLock<aws_sdk_servicequotas::Client>,
+    sts: OnceLock<aws_sdk_sts::Client>,
 }
 
 impl Aws {
@@ -54,7 +60,16 @@ impl Aws {
 
     fn from_config(config: SdkConfig) -> Self {
         let region = config.region().map(ToString::to_string).unwrap_or_default();
-        Self { config, region, autoscaling: OnceLock::new(), ec2: OnceLock::new(), s3: OnceLock::new() }
+        Self {
+            config,
+            region,
+            autoscaling: OnceLock::new(),
+            ec2: OnceLock::new(),
+            iam: OnceLock::new(),
+            s3: OnceLock::new(),
+            servicequotas: OnceLock::new(),
+            sts: OnceLock::new(),
+        }
     }
 
     fn autoscaling(&self) -> &aws_sdk_autoscaling::Client {
@@ -62,7 +77,23 @@ impl Aws {
     }
 
     fn ec2(&self) -> &aws_sdk_ec2::Client {
-        self.ec2.get_or_init(|| aws_sdk_ec2::Client::new(&self.config))
+        self.ec2.get_or_init(|| {
+            let config =
+                aws_sdk_ec2::config::Builder::from(&self.config).interceptor(thin::ThinInstances).build();
+            aws_sdk_ec2::Client::from_conf(config)
+        })
+    }
+
+    fn iam(&self) -> &aws_sdk_iam::Client {
+        self.iam.get_or_init(|| aws_sdk_iam::Client::new(&self.config))
+    }
+
+    fn servicequotas(&self) -> &aws_sdk_servicequotas::Client {
+        self.servicequotas.get_or_init(|| aws_sdk_servicequotas::Client::new(&self.config))
+    }
+
+    fn sts(&self) -> &aws_sdk_sts::Client {
+        self.sts.get_or_init(|| aws_sdk_sts::Client::new(&self.config))
     }
 
     fn s3(&self) -> &aws_sdk_s3::Client {
@@ -150,6 +181,10 @@ impl Cloud for Aws {
 
     async fn object(&self, bucket: &str, key: &str) -> Result<Object, CloudError> {
         self.read_object(bucket, key).await
+    }
+
+    async fn answer(&self, question: &Question) -> Result<Reply, CloudError> {
+        self.inspect(question).await
     }
 
     async fn perform(&self, write: &Write) -> Result<Answer, CloudError> {

@@ -52,6 +52,8 @@ pub(super) fn show_all<T: Clone>(
 impl World {
     pub(super) fn remember_group(&mut self, name: &str) {
         remember(&self.groups, &mut self.echoes.groups, name, self.lag.groups);
+        remember(&self.groups, &mut self.echoes.refreshes, name, self.lag.refreshes);
+        remember(&self.groups, &mut self.echoes.policies, name, self.lag.policies);
     }
 
     pub(super) fn remember_template(&mut self, id: &str) {

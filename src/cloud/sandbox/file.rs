@@ -12,6 +12,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use super::world::World;
+use crate::error::naming_user;
 
 /// The format that this program writes and reads.
 const FORMAT: u32 = 1;
@@ -86,12 +87,12 @@ impl Store {
                 return Err(store.dangling());
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                store.create(&text).map_err(|error| store.error("could not be created", &error))?;
+                store.create(&text).map_err(|error| store.not_created(error))?;
             }
-            Err(error) => return Err(store.error("could not be opened", &error)),
+            Err(error) => return Err(store.error("could not be opened", error)),
         }
         // Written by replacing, so a symbolic link must be followed first.
-        store.path = fs::canonicalize(path).map_err(|error| store.error("could not be opened", &error))?;
+        store.path = fs::canonicalize(path).map_err(|error| store.error("could not be opened", error))?;
         let locked = store.lock()?;
         if locked.text.is_empty() {
             store.replace(&locked, &text)?;
@@ -106,7 +107,7 @@ impl Store {
 
     /// As [`Self::lock`], but waits only so long. The process cannot do anything else meanwhile.
     pub(super) fn lock_within(&self, patience: Duration) -> Result<Locked, SandboxError> {
-        let unread = |error: io::Error| self.error("could not be read", &error);
+        let unread = |error: io::Error| self.error("could not be read", error);
         let begin = Instant::now();
         loop {
             self.refuse_unless_plain(&fs::metadata(&self.path).map_err(unread)?)?;
@@ -148,7 +149,7 @@ impl Store {
         let mut bytes = Vec::new();
         file.take(LARGEST + 1)
             .read_to_end(&mut bytes)
-            .map_err(|error| self.error("could not be read", &error))?;
+            .map_err(|error| self.error("could not be read", error))?;
         if bytes.len() as u64 > LARGEST {
             return Err(self.too_large());
         }
@@ -172,7 +173,8 @@ impl Store {
 
     pub(super) fn render(&self, content: &Content) -> Result<String, SandboxError> {
         let text = serde_json::to_string_pretty(content);
-        text.map(|text| text + "\n").map_err(|error| self.error("could not be written", &error))
+        text.map(|text| text + "\n")
+            .map_err(|error| self.error("could not be written", io::Error::other(error)))
     }
 
     /// Puts the text in the file's place. The lock shows that nobody else is about to.
@@ -180,7 +182,7 @@ impl Store {
         self.write_beside(text)
             .and_then(|temporary| fs::rename(&temporary, &self.path).inspect_err(|_| discard(&temporary)))
             .map_err(|error| {
-                self.error("could not be written (it is replaced by a new file beside it)", &error)
+                self.error("could not be written (it is replaced by a new file beside it)", error)
             })
     }
 
@@ -223,8 +225,18 @@ impl Store {
         self.refusal(format!("is larger than {} MiB, so it is not a sandbox file. {REMEDY}", LARGEST >> 20))
     }
 
-    fn error(&self, what: &str, error: &dyn std::error::Error) -> SandboxError {
-        self.refusal(format!("{what}: {error}"))
+    fn not_created(&self, error: io::Error) -> SandboxError {
+        let directory = self.path.parent().filter(|directory| !directory.exists());
+        match directory.filter(|_| error.kind() == io::ErrorKind::NotFound) {
+            Some(directory) => {
+                self.refusal(format!("could not be created: there is no directory {}", directory.display()))
+            }
+            None => self.error("could not be created", error),
+        }
+    }
+
+    fn error(&self, what: &str, error: io::Error) -> SandboxError {
+        self.refusal(format!("{what}: {}", naming_user(error)))
     }
 
     fn refusal(&self, reason: impl Into<String>) -> SandboxError {

@@ -31,6 +31,12 @@ impl World {
             id: id.clone(),
             zone: instance.zone.clone(),
             lifecycle: instance.lifecycle.clone().unwrap_or_default(),
+            health: if matches!(instance.state.as_str(), "pending" | "running") {
+                "Healthy"
+            } else {
+                "Unhealthy"
+            }
+            .to_owned(),
             protected: instance.protected,
             template: instance.template.clone(),
         });
@@ -56,7 +62,15 @@ impl World {
     pub(super) fn describe_instances(&mut self, group: &str) -> Vec<Instance> {
         let shown = echo::show_all(&self.instances, &mut self.echoes.instances);
         let tagged = shown.into_iter().filter(|(_, i)| i.group.as_deref() == Some(group));
-        tagged.map(|(id, i)| Instance { id, state: i.state, zone: i.zone, addresses: i.addresses }).collect()
+        tagged
+            .map(|(id, i)| Instance {
+                id,
+                state: i.state,
+                zone: i.zone,
+                addresses: i.addresses,
+                launched: Some(i.launched),
+            })
+            .collect()
     }
 
     /// Newest first.

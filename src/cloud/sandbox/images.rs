@@ -80,6 +80,7 @@ impl Entry {
             architecture: ARCHITECTURES[self.architecture].to_owned(),
             root_device_name: "/dev/sda1".to_owned(),
             creation_date: utc(i64::from(self.built())),
+            root_volume_size_gib: Some(8),
         }
     }
 }

@@ -12,6 +12,7 @@ use super::{Cloud, CloudError, ErrorKind, ImageQuery, TemplateQuery, VersionQuer
 use crate::{
     clock::{Clock, Timestamp},
     model::{
+        checkup::{Question, Reply},
         observed::{Activity, Group, Image, Instance, Object, Policy, Refresh, Template, TemplateVersion},
         resources::{Answer, Write},
     },
@@ -28,6 +29,7 @@ mod launching;
 mod objects;
 mod refreshes;
 mod settling;
+mod surroundings;
 mod tags;
 mod templates;
 mod world;
@@ -41,6 +43,7 @@ use file::{Content, Locked, Store};
 pub use clock::{ManualClock, SandboxClock};
 pub use file::SandboxError;
 pub use images::CATALOGUE_OWNER;
+pub use surroundings::Surroundings;
 pub use world::{
     Echo, Echoes, Lag, OwnedImage, RefreshOptions, Seed, StoredActivity, StoredGroup, StoredInstance,
     StoredObject, StoredRefresh, StoredTemplate, StoredVersion, World,
@@ -173,7 +176,9 @@ impl Sandbox {
         resource: String,
         act: impl FnOnce(&mut World, Timestamp) -> Result<T, Fault>,
     ) -> Result<T, CloudError> {
-        match self.transact(act) {
+        let permitted =
+            |world: &mut World, now| world.check_permission(operation).and_then(|()| act(world, now));
+        match self.transact(permitted) {
             Ok(answer) => answer.map_err(|fault| fault.at(operation, resource, &self.region)),
             Err(error) => Err(CloudError {
                 operation,
@@ -274,15 +279,16 @@ impl Cloud for Sandbox {
 
     async fn policies(&self, group: &str) -> Result<Vec<Policy>, CloudError> {
         self.call(operations::DESCRIBE_POLICIES, group_label(group), |world, _| {
-            let stored = world.groups.get(group).map(|stored| stored.policies.values().cloned().collect());
-            Ok(stored.unwrap_or_default())
+            let shown = echo::show(&world.groups, &mut world.echoes.policies, group);
+            Ok(shown.map(|stored| stored.policies.into_values().collect()).unwrap_or_default())
         })
     }
 
     async fn refreshes(&self, group: &str) -> Result<Vec<Refresh>, CloudError> {
         self.call(operations::DESCRIBE_REFRESHES, group_label(group), |world, _| {
-            let newest_first = world.groups.get(group).map(|stored| stored.refreshes.iter().rev());
-            Ok(newest_first.into_iter().flatten().map(StoredRefresh::described).collect())
+            let shown = echo::show(&world.groups, &mut world.echoes.refreshes, group);
+            let newest_first = shown.iter().flat_map(|stored| stored.refreshes.iter().rev());
+            Ok(newest_first.map(StoredRefresh::described).collect())
         })
     }
 
@@ -326,6 +332,12 @@ impl Cloud for Sandbox {
         self.call(operations::HEAD_OBJECT, format!("S3 object s3://{bucket}/{key}"), |world, _| {
             world.head_object(bucket, key)
         })
+    }
+
+    async fn answer(&self, question: &Question) -> Result<Reply, CloudError> {
+        let (operation, resource) =
+            (operations::of_question(question), operations::resource_of_question(question));
+        self.call(operation, resource, |world, _| world.answer(question))
     }
 
     async fn perform(&self, write: &Write) -> Result<Answer, CloudError> {

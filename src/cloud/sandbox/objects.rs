@@ -12,7 +12,8 @@ use crate::{
 
 impl World {
     pub(super) fn head_object(&self, bucket: &str, key: &str) -> Result<Object, Fault> {
-        let objects = self.buckets.get(bucket).ok_or_else(Fault::no_such_bucket)?;
+        let there = !self.surroundings.missing.contains(bucket);
+        let objects = self.buckets.get(bucket).filter(|_| there).ok_or_else(Fault::no_such_bucket)?;
         Ok(objects.get(key).map_or(Object::Missing, |object| Object::Present {
             sha256: object.sha256.clone(),
             content_type: object.content_type.clone(),

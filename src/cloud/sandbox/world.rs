@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use super::surroundings::Surroundings;
 use crate::{
     clock::Timestamp,
     contract::request::Tags,
@@ -79,6 +80,13 @@ pub struct World {
     pub echoes: Echoes,
     /// How many ids have been given out.
     pub ids: u64,
+    /// What a check-up finds otherwise than in an account where all is well.
+    #[serde(skip_serializing_if = "is_default")]
+    pub surroundings: Surroundings,
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 /// How much reads lag behind writes. Zero, the default, is no lag.
@@ -87,6 +95,10 @@ pub struct World {
 pub struct Lag {
     /// So many `group` reads show the state before the last write.
     pub groups: u32,
+    /// So many `refreshes` reads show those before the last write to the group.
+    pub refreshes: u32,
+    /// So many `policies` reads show those before the last write to the group.
+    pub policies: u32,
     /// So many `templates` and so many `versions` reads show the state before the last write.
     pub templates: u32,
     /// So many `instances` reads do not know a launched instance, or still show a terminated one as it was.
@@ -101,6 +113,10 @@ pub struct Lag {
 pub struct Echoes {
     /// Groups by name.
     pub groups: BTreeMap<String, Echo<StoredGroup>>,
+    /// Groups by name, for reads of their instance refreshes.
+    pub refreshes: BTreeMap<String, Echo<StoredGroup>>,
+    /// Groups by name, for reads of their policies.
+    pub policies: BTreeMap<String, Echo<StoredGroup>>,
     /// Templates by id, for reads of templates.
     pub templates: BTreeMap<String, Echo<StoredTemplate>>,
     /// Templates by id, for reads of their versions.

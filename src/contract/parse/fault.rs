@@ -27,6 +27,8 @@ pub(super) struct Fault {
     place: String,
     /// The sentence that begins with the path: `is -1, but must be ...`.
     complaint: String,
+    /// The same without the value: `must be ...`; `None` if the sentence repeats none.
+    without_value: Option<String>,
 }
 
 /// Faults of one input; never empty.
@@ -36,12 +38,13 @@ pub(super) struct Faults(pub(super) Vec<Fault>);
 impl Fault {
     /// A fault in a value's own words.
     pub(super) fn new(complaint: impl Into<String>) -> Self {
-        Self { place: String::new(), complaint: complaint.into() }
+        Self { place: String::new(), complaint: complaint.into(), without_value: None }
     }
 
     /// A value that is not what it must be.
     pub(super) fn unlike(found: &Json, wanted: &str) -> Self {
-        Self::new(format!("is {}, but must be {wanted}", shown(found)))
+        let without_value = Some(format!("must be {wanted}"));
+        Self { without_value, ..Self::new(format!("is {}, but must be {wanted}", shown(found))) }
     }
 
     /// The fault as seen from the value around it.
@@ -156,7 +159,9 @@ impl<'a> Report<'a> {
     pub(super) fn refuse(&mut self, name: &'static str, Faults(faults): Faults) {
         let origin = self.inputs.get(name).map_or("default", |input| input.origin.as_str());
         let untold = faults.len().saturating_sub(MAX_TOLD);
-        for Fault { place, complaint } in faults.into_iter().take(MAX_TOLD) {
+        let hidden = self.inputs.is_hidden(name);
+        for Fault { place, complaint, without_value } in faults.into_iter().take(MAX_TOLD) {
+            let complaint = without_value.filter(|_| hidden).unwrap_or(complaint);
             let detail = format!("{name}{place} {complaint} ({origin}).");
             self.error(name, format!("Invalid value for {name}"), detail);
         }

@@ -16,25 +16,41 @@ use crate::model::{
 /// How many of the newest versions are kept. EC2 allows 10,000 a template.
 const VERSIONS_KEPT: usize = 20;
 
-/// The bucket in which a template says that the bootstrap object lies, if that is another one now.
-pub(super) fn left_bucket<'a>(view: &View<'_>, template: &'a Template) -> Option<&'a String> {
-    template.tags.get(records::BUCKET).filter(|bucket| **bucket != view.desired.object.bucket)
+/// The buckets in which a template says that a bootstrap object lies, of those that the pool no longer uses.
+fn left_buckets<'a>(view: &View<'_>, template: &'a Template) -> Vec<&'a str> {
+    records::buckets(&template.tags).filter(|bucket| *bucket != view.desired.object.bucket).collect()
 }
 
-/// The object in a bucket that the pool no longer uses, and then the record of it.
-fn left_object(view: &View<'_>, template: &Template, draft: &mut Draft) {
-    let Some(bucket) = left_bucket(view, template) else { return };
-    let key = view.desired.object.key.clone();
-    draft.notes.push(format!("The bootstrap object s3://{bucket}/{key} serves no longer: apply deletes it."));
-    let remove = Task::RemoveObject { bucket: bucket.clone(), key };
-    let tags = Tags::from([(records::BUCKET.to_owned(), view.desired.object.bucket.clone())]);
-    let record = Task::Write(Write::TagTemplate { template_id: template.id.clone(), tags });
-    draft.push(Phase::CleanUp, Address::Object, [remove, record], true);
+/// Objects in buckets that the pool no longer uses, and then the record of them. A bucket is recorded before
+/// anything is put into it: whatever ends a move halfway, no object is forgotten.
+fn left_objects(view: &View<'_>, template: &Template, draft: &mut Draft) {
+    let left = left_buckets(view, template);
+    if left.is_empty() {
+        return;
+    }
+    let (bucket, key) = (&view.desired.object.bucket, &view.desired.object.key);
+    let record = |value: String| {
+        let tags = Tags::from([(records::BUCKET.to_owned(), value)]);
+        Write::TagTemplate { template_id: template.id.clone(), tags }
+    };
+    if !records::buckets(&template.tags).any(|recorded| recorded == bucket) {
+        let all = records::join_buckets([bucket.as_str()].into_iter().chain(left.iter().copied()));
+        draft.write(Phase::Clear, Address::Template, record(all));
+    }
+    let mut tasks: Vec<Task> = Vec::new();
+    for old in left {
+        draft
+            .notes
+            .push(format!("The bootstrap object s3://{old}/{key} serves no longer: apply deletes it."));
+        tasks.push(Task::RemoveObject { bucket: old.to_owned(), key: key.clone() });
+    }
+    tasks.push(Task::Write(record(bucket.clone())));
+    draft.push(Phase::CleanUp, Address::Object, tasks, true);
 }
 
 pub(super) fn plan(view: &View<'_>, draft: &mut Draft) {
     for template in pool_templates(view.desired, view.observed) {
-        left_object(view, template, draft);
+        left_objects(view, template, draft);
     }
     for stale in pool_templates(view.desired, view.observed) {
         if view.target.existing.is_some_and(|t| t.id == stale.id) {
@@ -47,7 +63,7 @@ pub(super) fn plan(view: &View<'_>, draft: &mut Draft) {
         } else {
             draft.notes.push(format!("Launch template {} serves no longer: apply deletes it.", stale.name));
             // A template that records an object elsewhere stays until that one is gone.
-            if left_bucket(view, stale).is_none() {
+            if left_buckets(view, stale).is_empty() {
                 let write = Write::DeleteTemplate { template_id: stale.id.clone() };
                 draft.clean_up(Address::Template, Task::Write(write));
             }

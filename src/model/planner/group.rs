@@ -196,7 +196,8 @@ fn tags(view: &View<'_>, live: &Group, fields: &mut Fields, draft: &mut Draft) {
     let used = target::current_use(live);
     let data = used
         .and_then(|used| view.observed.templates.iter().find(|t| t.id == used.id))
-        .and_then(|t| target::latest(view.observed, t))
+        .into_iter()
+        .flat_map(|t| target::versions(view.observed, t))
         .map(|v| &v.data);
     let mut set = diff::tags_to_set(&now, wanted);
     let remove = diff::tags_to_remove(&now, wanted, data);

@@ -7,7 +7,7 @@ use crate::model::{
     diff,
     members::{self, Member},
     observed::{Group, Observed, TemplateUse},
-    plan::{Action, Address, AffectedMember, Change, FieldChange},
+    plan::{Action, Address, AffectedMember, Change, FieldChange, Task},
     resources::Write,
     roll::{self, Decision},
     target::{self, Target},
@@ -38,7 +38,10 @@ pub(super) fn plan(view: &View<'_>, version: u64, draft: &mut Draft) {
     let Some(live) = view.live else { return };
     let name = &view.target.name;
     match view.roll.clone() {
-        Decision::NotDue => foreign_refresh(view, draft),
+        Decision::NotDue => {
+            foreign_refresh(view, draft);
+            stragglers(view, draft);
+        }
         Decision::Running(refresh) => {
             let done = refresh.percentage.map_or(String::new(), |p| format!(", {p} % done"));
             draft.notes.push(format!("A roll is under way: instance refresh {} is {}{done}.", refresh.id, refresh.status));
@@ -51,14 +54,14 @@ pub(super) fn plan(view: &View<'_>, version: u64, draft: &mut Draft) {
             format!("The roll failed {} times and is not started again", roll::FAILURES_MAX),
             format!(
                 "Members still run another launch template than {name}. AWS says: {reason}. Mend the cause; a \
-                 new template version, or an instance refresh started by hand, begins anew."
+                 new template version, or machinepool rollout start, begins anew."
             ),
         )),
         Decision::Stopped(status) => draft.warnings.push(Diagnostic::warning(
             format!("The roll was stopped: its instance refresh is {status}"),
             format!(
-                "Members still run another launch template than {name}. To go on, start an instance refresh \
-                 of {} by hand (aws autoscaling start-instance-refresh, with SkipMatching).",
+                "Members of {} still run another launch template than {name}. machinepool rollout start goes on with \
+                 the roll.",
                 live.name
             ),
         )),
@@ -68,11 +71,20 @@ pub(super) fn plan(view: &View<'_>, version: u64, draft: &mut Draft) {
                 "Members were left behind by a successful roll",
                 format!(
                     "Members that run another launch template than {name}, put aside (standby) or attached by \
-                     hand: {}. Terminate them, or start an instance refresh by hand.",
+                     hand: {}. Terminate them, or try again with machinepool rollout start.",
                     left.join(", ")
                 ),
             ));
         }
+    }
+}
+
+/// A refresh that is ended first may launch from its template until it has come to an end.
+fn stragglers(view: &View<'_>, draft: &mut Draft) {
+    if view.ends_refresh() {
+        let (group, template) = (view.desired.names.group.clone(), view.target.name.clone());
+        let task = Task::RollStragglers { group, template, warmup_seconds: view.desired.warmup_seconds };
+        draft.chain(Phase::Refresh, Address::Group, [task]);
     }
 }
 
@@ -131,7 +143,11 @@ fn affected(member: &Member) -> AffectedMember {
 
 fn foreign_refresh(view: &View<'_>, draft: &mut Draft) {
     if let Some(refresh) = roll::active(&view.observed.refreshes) {
-        let what = if view.ends_refresh() { "is ended first" } else { "is somebody else's, and left alone" };
+        let what = match (view.ends_refresh(), &view.roll) {
+            (true, Decision::NotDue) => "is ended first, and what it launches until then is rolled",
+            (true, _) => "is ended first",
+            (false, _) => "is somebody else's, and left alone",
+        };
         draft.notes.push(format!("Instance refresh {} is {}; it {what}.", refresh.id, refresh.status));
     }
 }

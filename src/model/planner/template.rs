@@ -14,6 +14,7 @@ use crate::model::{
 /// Plans the template; returns the number of the version that the group launches afterwards.
 pub(super) fn plan(view: &View<'_>, draft: &mut Draft) -> u64 {
     record(view, draft);
+    keep_record(view, draft);
     match view.target.existing {
         None => create(view, draft),
         Some(existing) => update(view, existing, draft),
@@ -46,6 +47,18 @@ fn record(view: &View<'_>, draft: &mut Draft) {
         fields.optional(field, now, Some(then).filter(|v| !v.is_empty()));
     }
     draft.change(Address::VersionRoll, &target.name, action, fields.into_vec());
+}
+
+/// What only a state says of the group's template is recorded before the group is pointed elsewhere: from then
+/// on the state speaks of another template, and the way back would not be found.
+fn keep_record(view: &View<'_>, draft: &mut Draft) {
+    let Some(earlier) = view.target.replaces else { return };
+    let known = recorded(view, earlier);
+    if !records::has_key(&earlier.tags) && records::has_key(&known) {
+        let tags = diff::tags_to_set(&earlier.tags, &known);
+        let write = Write::TagTemplate { template_id: earlier.id.clone(), tags };
+        draft.write(Phase::Prepare, Address::Template, write);
+    }
 }
 
 /// What a template records, or a state says of it.
@@ -89,15 +102,20 @@ fn update(view: &View<'_>, existing: &Template, draft: &mut Draft) -> u64 {
     let changed = diff::template_data(live, &wanted.data);
     let version = if changed.is_empty() { existing.latest_version } else { existing.latest_version + 1 };
 
-    let set = diff::tags_to_set(&existing.tags, &wanted.tags);
-    // Where the old object lies is forgotten only once it is gone: see the clean-up.
-    let moves_object = super::cleanup::left_bucket(view, existing).is_some();
-    let set_now: Tags = set
-        .iter()
-        .filter(|(key, _)| !moves_object || *key != records::BUCKET)
-        .map(|(k, v)| (k.clone(), v.clone()))
-        .collect();
-    let mut remove = diff::tags_to_remove(&existing.tags, &wanted.tags, live);
+    let mut set = diff::tags_to_set(&existing.tags, &wanted.tags);
+    // Where an old object lies is forgotten only once it is gone: see the clean-up.
+    let mut set_now = set.clone();
+    if records::buckets(&existing.tags).next().is_some() {
+        set_now.remove(records::BUCKET);
+    }
+    if records::buckets(&existing.tags).any(|bucket| bucket == view.desired.object.bucket) {
+        set.remove(records::BUCKET);
+    }
+    let mut remove = diff::tags_to_remove(
+        &existing.tags,
+        &wanted.tags,
+        target::versions(view.observed, existing).map(|v| &v.data),
+    );
     // The copy of the zone record makes room for the user's tags.
     if existing.tags.contains_key(records::ZONES) && !wanted.tags.contains_key(records::ZONES) {
         remove.insert(records::ZONES.to_owned());

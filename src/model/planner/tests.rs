@@ -42,14 +42,15 @@ fn settled(edit: Edit) -> Observed {
         id: format!("i-{i}"),
         zone: zones[i].clone(),
         lifecycle: "InService".into(),
-        protected: false,
         template: Some(used.clone()),
+        ..GroupMember::default()
     };
     let instance = |i: usize| Instance {
         id: format!("i-{i}"),
         state: "running".into(),
         zone: zones[i].clone(),
         addresses: vec![format!("10.0.0.{i}")],
+        ..Instance::default()
     };
     Observed {
         group: Some(Group {

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Settings;
 use crate::{
-    error::{Failure, Kind},
+    error::{Failure, Kind, naming_user},
     runtime::private_file,
 };
 
@@ -15,6 +15,9 @@ const FILE: &str = "machinepool-backend.json";
 
 /// The format that this program writes and reads.
 const FORMAT: u32 = 1;
+
+/// No settings are larger: what makes them up is not, either. In bytes.
+const LARGEST: u64 = 16 << 20;
 
 #[derive(Serialize)]
 struct Written<'a> {
@@ -47,7 +50,7 @@ impl Settings {
     /// The settings that `init` recorded under `directory`.
     pub fn recorded(directory: &Path) -> Result<Self, Failure> {
         let path = directory.join(FILE);
-        let bytes = match fs::read(&path) {
+        let bytes = match private_file::read(&path, LARGEST) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 return Err(run_init(
@@ -76,6 +79,7 @@ fn run_init(summary: &str, path: &Path, fault: &str) -> Failure {
 }
 
 fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    fs::create_dir_all(path.parent().unwrap_or(Path::new(".")))?;
-    private_file::write(path, bytes)
+    fs::create_dir_all(path.parent().unwrap_or(Path::new("."))).map_err(naming_user)?;
+    // `init` comes before every operation, so also after a crash.
+    private_file::write_passing(path, bytes)
 }

@@ -143,6 +143,48 @@ fn what_cannot_be_a_setting_is_refused_by_name_and_never_quoted() {
 }
 
 #[test]
+fn hostile_hcl_is_refused() {
+    let nested =
+        |open: &str, close: &str, depth: usize| format!("{}{}", open.repeat(depth), close.repeat(depth));
+    let mut texts: Vec<String> = [1000, 10_000]
+        .iter()
+        .flat_map(|&depth| {
+            [
+                nested("[", "]", depth),
+                nested("{a=", "}", depth),
+                nested("(", ")", depth),
+                nested("f(", ")", depth),
+                nested("\"${", "}\"", depth),
+                nested("[for a in b: ", "]", depth),
+                "[".repeat(depth),
+                format!("{}1", "!".repeat(depth)),
+                format!("{}1", "-".repeat(depth)),
+                format!("{}1", "a?b:".repeat(depth)),
+                format!("{}1", "1+".repeat(depth)),
+                format!("a{}", "[0]".repeat(depth)),
+                format!("a{}", "[a".repeat(depth)),
+                format!("a{}", ".b".repeat(depth)),
+            ]
+        })
+        .collect();
+    texts.extend(
+        ["1e400", "1e1000000", "\u{feff}{}", "{\0=1}", "{\"a\"=\"\\ud800\"}", "\"", "<<-E\n", "{a=\"%{\"}"]
+            .map(str::to_owned),
+    );
+    texts.push("9".repeat(100_000));
+    for text in texts {
+        let shown: String = text.chars().take(12).collect();
+        for name in ["labels", "config_paths", "exec"] {
+            assert!(with_files("{}", &[&format!("{name}={text}")], &[]).is_err(), "{name}={shown}");
+        }
+        let file = format!("labels = {text}\n");
+        assert!(with_files("{}", &["a.hcl"], &[("a.hcl", &file)]).is_err(), "{shown}");
+    }
+    let large = (0..5_000).fold("labels = {".to_owned(), |text, n| format!("{text}k{n} = {n}\n")) + "}\n";
+    assert!(with_files("{}", &["a.hcl"], &[("a.hcl", &large)]).is_ok());
+}
+
+#[test]
 fn all_faults_are_told_at_once() {
     let problems =
         with_files(r#"{"bucket": "b", "insecure": "maybe"}"#, &["x=y", "nowhere"], &[]).unwrap_err();

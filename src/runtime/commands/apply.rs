@@ -1,11 +1,12 @@
 //! `apply`: makes the pool what the inputs or a saved plan ask for, and records what is true then.
 
-use std::{path::Path, time::Duration};
+use std::{collections::BTreeMap, path::Path, time::Duration};
 
 use futures_util::join;
+use serde_json::Value;
 
 use super::{
-    destroy,
+    destroy, ending,
     ledger::{Ledger, Purpose as Holding},
     plan,
     setting::{Given, Setting},
@@ -20,7 +21,7 @@ use crate::{
         session::{Run, Session},
     },
     cli::ApplyArgs,
-    contract::{problem::Diagnostic, request::Request},
+    contract::{outputs::Outputs, problem::Diagnostic, request::Request},
     engine::{
         self, Applied, Planned,
         context::{Context, Interrupt},
@@ -40,7 +41,7 @@ use crate::{
     view::{Purpose, Subject},
 };
 
-/// How long what was done is looked at after a failure, so that an interrupted run ends in seconds.
+/// How long what was done is looked at after a failure.
 const LOOK_BACK: Duration = Duration::from_secs(10);
 
 /// How long a reading that lags is left alone.
@@ -72,7 +73,6 @@ pub(crate) fn apply(session: &Session<'_>, args: &ApplyArgs) -> anyhow::Result<u
     }
     session.listening(async |interrupt| {
         let locking = args.terraform.locking;
-        let mut ledger = Ledger::open(session, &setting, locking, Holding::Apply, interrupt).await?;
         let task = Task {
             args,
             setting: &setting,
@@ -81,8 +81,10 @@ pub(crate) fn apply(session: &Session<'_>, args: &ApplyArgs) -> anyhow::Result<u
             approval,
             saved: saved.as_ref(),
         };
-        let outcome = task.run(session, &mut ledger, interrupt).await;
-        ledger.close(session.ui, outcome).await
+        Ledger::hold(session, &setting, locking, Holding::Apply, interrupt, async |ledger| {
+            task.run(session, ledger, interrupt).await
+        })
+        .await
     })
 }
 
@@ -100,7 +102,7 @@ fn saved(path: &Path, args: &ApplyArgs) -> anyhow::Result<SavedPlan> {
     Ok(SavedPlan::read(path).map_err(|problem| Failure { kind: Kind::Local, diagnostics: vec![problem] })?)
 }
 
-/// Refuses a saved plan that was made for another state or another region than those that are here.
+/// Refuses a saved plan that was made for another state or another place in AWS than those that are here.
 pub(super) fn belongs_here(saved: Option<&SavedPlan>, here: &Origin) -> Result<(), Failure> {
     match saved.and_then(|saved| saved.origin.is_not(here)) {
         Some(problem) => Err(Failure { kind: Kind::Refused, diagnostics: vec![problem] }),
@@ -115,6 +117,11 @@ pub(super) fn still_holds(saved: Option<&SavedPlan>, fresh: &Plan) -> Result<(),
         Some(problem) => Err(Failure { kind: Kind::Refused, diagnostics: vec![problem] }),
         None => Ok(()),
     }
+}
+
+/// The ARN of the group that is there.
+pub(super) fn group_arn(planned: &Planned) -> Option<&str> {
+    planned.observed.group.as_ref().map(|group| group.arn.as_str())
 }
 
 struct Task<'a> {
@@ -135,9 +142,12 @@ impl Task<'_> {
     ) -> anyhow::Result<u8> {
         let request = self.request;
         let run = session.open(Place::Request(request), interrupt).await?;
-        belongs_here(self.saved, &ledger.origin(self.setting, run.account.region()))?;
+        let here = ledger.origin(self.setting, &run.account);
+        belongs_here(self.saved, &here)?;
         let mut planned = run.plan(request, &ledger.known()).await?;
+        belongs_here(self.saved, &here.with_group(group_arn(&planned)))?;
         still_holds(self.saved, &planned.plan)?;
+        self.outputs_are_left(&run, &planned, ledger).await?;
         self.approve(&run, &planned, ledger).await?;
         if self.approval == Approval::Asked && !planned.plan.is_empty() {
             planned = self.as_approved(&run, &planned.plan, ledger).await?;
@@ -171,6 +181,43 @@ impl Task<'_> {
         Ok(0)
     }
 
+    /// Refuses a saved plan that only records outputs anew, once they are recorded.
+    async fn outputs_are_left(
+        &self,
+        run: &Run<'_>,
+        planned: &Planned,
+        ledger: &Ledger,
+    ) -> anyhow::Result<()> {
+        let Some(saved) = self.saved.filter(|saved| !saved.outputs.is_empty()) else { return Ok(()) };
+        let live = plan::live(run, self.setting, &self.request.scope, planned).await?;
+        let recorded = ledger.outputs();
+        let changes = plan::changed_outputs(self.setting, &self.shown(planned, &recorded, live.as_ref()));
+        let left = changes.into_iter().map(|change| change.name).collect();
+        match planfile::stale_outputs(&saved.outputs, &left) {
+            Some(problem) => Err(Failure { kind: Kind::Refused, diagnostics: vec![problem] }.into()),
+            None => Ok(()),
+        }
+    }
+
+    fn shown<'a>(
+        &'a self,
+        planned: &'a Planned,
+        recorded: &'a BTreeMap<String, Value>,
+        live: Option<&'a Outputs>,
+    ) -> Shown<'a> {
+        Shown {
+            plan: &planned.plan,
+            purpose: Purpose::Apply,
+            root: &self.setting.root,
+            inputs: &self.given.inputs,
+            secrets: &self.given.secrets,
+            recorded,
+            live,
+            passing: &[],
+            sized: !self.request.autoscaling.is_on(),
+        }
+    }
+
     /// Shows the plan, and asks if there is something to approve.
     async fn approve(&self, run: &Run<'_>, planned: &Planned, ledger: &Ledger) -> anyhow::Result<()> {
         let pool = load::pool(&self.request.scope);
@@ -180,18 +227,9 @@ impl Task<'_> {
             Some(_) => plan::live(run, self.setting, &self.request.scope, planned).await?,
             None => None,
         };
-        let shown = Shown {
-            plan: &planned.plan,
-            purpose: Purpose::Apply,
-            root: &self.setting.root,
-            inputs: &self.given.inputs,
-            secrets: &self.given.secrets,
-            recorded: &recorded,
-            live: live.as_ref(),
-            passing: &[],
-        };
+        let shown = self.shown(planned, &recorded, live.as_ref());
         let outputs = if live.is_some() { plan::changed_outputs(self.setting, &shown) } else { Vec::new() };
-        tell::proposal(run.ui, &planned.plan, &subject, &outputs);
+        tell::proposal(run.ui, &self.given.secrets.conceal(&planned.plan), &subject, &outputs);
         if !planned.plan.is_empty() {
             self.approval.obtain(run.ui, &run.interrupt, Purpose::Apply).await?;
         }
@@ -252,7 +290,8 @@ impl Task<'_> {
             let shows = outputs.provider_id.is_some();
             Ok((outputs, shows))
         });
-        let (whole, outputs) = join!(in_time(whole), in_time(outputs));
+        let interrupt = &run.interrupt;
+        let (whole, outputs) = join!(in_time(interrupt, whole), in_time(interrupt, outputs));
         let region = run.account.region();
         match (whole, outputs) {
             // Of a pool that is being taken over, only the state knows what it was made with.
@@ -281,10 +320,16 @@ async fn until_shown<T>(
     }
 }
 
-/// A reading that is given up after [`LOOK_BACK`].
-async fn in_time<T>(reading: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
-    let late = || Failure::new(Kind::Aws, format!("AWS did not tell within {} s", LOOK_BACK.as_secs()), "");
-    tokio::time::timeout(LOOK_BACK, reading).await.unwrap_or_else(|_| Err(late()))
+/// A reading of what was done that is given up after [`LOOK_BACK`], and sooner if the run was interrupted.
+pub(super) async fn in_time<T>(
+    interrupt: &Interrupt,
+    reading: impl Future<Output = Result<T, Failure>>,
+) -> Result<T, Failure> {
+    let reading = tokio::time::timeout(LOOK_BACK, reading);
+    match ending::within(interrupt, ending::LOOK, reading).await {
+        Some(Ok(read)) => read,
+        Some(Err(_)) | None => Err(Failure::new(Kind::Aws, "AWS did not tell in time", "")),
+    }
 }
 
 /// A failure to see what was done is worth a warning beside the failure itself.

@@ -2,24 +2,32 @@
 
 use std::time::Duration;
 
+use futures_util::join;
+
 use super::{
-    apply::{belongs_here, both, still_holds},
+    apply::{belongs_here, both, in_time, still_holds},
     ledger::{Ledger, Purpose as Holding},
     setting::{Given, Setting},
+    steps::Steps,
     tell,
 };
 use crate::{
-    app::{account::Place, ask::Approval, load, session::Session},
+    app::{
+        account::Place,
+        ask::Approval,
+        load,
+        session::{Run, Session},
+    },
     cli::{DestroyArgs, LockArgs},
     contract::request::Scope,
-    engine::{self, context::Interrupt},
+    engine::{
+        self,
+        context::{Context, Interrupt},
+    },
     error::Failure,
     runtime::{planfile::SavedPlan, ui_json::Operation},
     view::{Purpose, Subject},
 };
-
-/// How long what is left is looked at after a failure.
-const LOOK_BACK: Duration = Duration::from_secs(10);
 
 /// How a destroy comes about.
 pub(super) struct How {
@@ -50,10 +58,11 @@ pub(super) fn carry_out(
 ) -> anyhow::Result<u8> {
     let scope = given.scope()?;
     session.listening(async |interrupt| {
-        let mut ledger = Ledger::open(session, setting, how.locking, Holding::Apply, interrupt).await?;
-        let scope = ledger.placed(scope.clone());
-        let outcome = run(session, setting, &scope, how, saved, &mut ledger, interrupt).await;
-        ledger.close(session.ui, outcome).await
+        Ledger::hold(session, setting, how.locking, Holding::Apply, interrupt, async |ledger| {
+            let scope = ledger.placed(scope.clone());
+            run(session, setting, &scope, how, saved, ledger, interrupt).await
+        })
+        .await
     })
 }
 
@@ -67,8 +76,10 @@ async fn run(
     interrupt: &Interrupt,
 ) -> anyhow::Result<u8> {
     let run = session.open(Place::Scope(scope), interrupt).await?;
-    belongs_here(saved, &ledger.origin(setting, run.account.region()))?;
+    let here = ledger.origin(setting, &run.account);
+    belongs_here(saved, &here)?;
     let teardown = run.reading(engine::plan_destroy(run.account.cloud(), scope)).await?;
+    belongs_here(saved, &here.with_group(teardown.group_arn()))?;
     still_holds(saved, &teardown.plan)?;
     let pool = load::pool(scope);
     let subject = Subject { pool: &pool, region: run.account.region(), purpose: Purpose::Destroy };
@@ -77,22 +88,36 @@ async fn run(
         how.approval.obtain(run.ui, &run.interrupt, Purpose::Destroy).await?;
     }
     tell::begin(run.ui, &teardown.plan);
-    let outcome = engine::destroy(&run.context(how.timeout), &teardown).await;
+    let context = run.context(how.timeout);
+    let steps = Steps::of_destroy(context.progress);
+    let context = Context { progress: &steps, ..context };
+    let outcome = engine::destroy(&context, &teardown).await.map_err(|failure| steps.tell(failure));
     let recorded = match &outcome {
         Ok(_) => ledger.record_nothing_left().await,
-        Err(_) if ledger.keeps() => {
-            // What is left stays listed; only the outputs are told anew.
-            let reading = engine::outputs(run.account.cloud(), scope);
-            match tokio::time::timeout(LOOK_BACK, reading).await {
-                Ok(Ok(outputs)) => ledger.record_outputs(setting, &outputs, run.account.region()).await,
-                // The failure itself says more than this one.
-                Ok(Err(_)) | Err(_) => Ok(()),
-            }
-        }
-        Err(_) => Ok::<(), Failure>(()),
+        Err(_) => look_back(&run, setting, scope, ledger).await,
     };
     let counts = both(outcome, recorded)?;
     let operation = if saved.is_some() { Operation::Apply } else { Operation::Destroy };
     tell::destroyed(run.ui, counts, operation);
     Ok(0)
+}
+
+/// Records what is left after a failure, as far as AWS tells in time. If it does not, the failure itself says
+/// more than that.
+async fn look_back(
+    run: &Run<'_>,
+    setting: &Setting,
+    scope: &Scope,
+    ledger: &mut Ledger,
+) -> Result<(), Failure> {
+    if !ledger.keeps() {
+        return Ok(());
+    }
+    let (cloud, interrupt) = (run.account.cloud(), &run.interrupt);
+    let (outputs, teardown) = join!(
+        in_time(interrupt, engine::outputs(cloud, scope)),
+        in_time(interrupt, engine::plan_destroy(cloud, scope)),
+    );
+    let left = teardown.ok().map(|teardown| teardown.left());
+    ledger.record_left(setting, outputs.ok().as_ref(), left, run.account.region()).await
 }

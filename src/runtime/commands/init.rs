@@ -1,6 +1,6 @@
 //! `init`: checks a working directory and records where its state is kept.
 
-use std::{fs, path::Path};
+use std::{collections::BTreeSet, fs};
 
 use super::setting::Setting;
 use crate::{
@@ -8,8 +8,15 @@ use crate::{
     cli::InitArgs,
     contract::problem::Diagnostic,
     error::{Failure, Kind},
-    runtime::root::FILE,
+    runtime::{module, private_file, root::FILE},
 };
+
+/// No file of backend settings is larger; what is (a device, a wrong file) is not read to its end. In bytes.
+#[cfg(feature = "kubernetes")]
+const LARGEST_SETTINGS: u64 = 1 << 20;
+
+/// No file of a module is larger. In bytes.
+const LARGEST_MODULE_FILE: u64 = 4 << 20;
 
 /// Checks the module directory and records the backend's settings. Touches nothing else.
 pub(crate) fn init(ui: &Ui, args: &InitArgs) -> anyhow::Result<u8> {
@@ -36,7 +43,7 @@ pub(crate) fn init(ui: &Ui, args: &InitArgs) -> anyhow::Result<u8> {
 
 #[cfg(feature = "kubernetes")]
 fn record(block: &[(String, crate::contract::json::Json)], flags: &[String]) -> Result<(), Failure> {
-    let open = |path: &Path| fs::read(path);
+    let open = |path: &std::path::Path| private_file::read(path, LARGEST_SETTINGS);
     super::keep::record(&crate::runtime::backend::Settings::given(block, flags, &open)?)
 }
 
@@ -44,9 +51,6 @@ fn record(block: &[(String, crate::contract::json::Json)], flags: &[String]) -> 
 fn record(_: &[(String, crate::contract::json::Json)], _: &[String]) -> Result<(), Failure> {
     Err(super::keep::missing())
 }
-
-/// What every description of this role declares, and others do not.
-const OURS: &str = "\"machinepool_name\"";
 
 /// Refuses a root that calls another module than this role. One that is no directory cannot be checked.
 fn check_module(source: &str) -> Result<(), Failure> {
@@ -59,20 +63,18 @@ fn check_module(source: &str) -> Result<(), Failure> {
     let entries = fs::read_dir(source).map_err(|error| {
         refused(format!("{FILE} calls the module in {source}, which cannot be read: {error}."))
     })?;
-    let is_module = |path: &Path| {
-        let ends_in = |path: &Path, extension: &str| path.extension().is_some_and(|found| found == extension);
-        ends_in(path, "tf") || (ends_in(path, "json") && ends_in(&path.with_extension(""), "tf"))
-    };
-    let declares = entries
-        .filter_map(Result::ok)
-        .map(|entry| entry.path())
-        .filter(|path| is_module(path))
-        .any(|path| fs::read_to_string(path).is_ok_and(|text| text.contains(OURS)));
-    if declares {
-        return Ok(());
+    let mut declared = BTreeSet::new();
+    for path in entries.filter_map(Result::ok).map(|entry| entry.path()) {
+        let Some(name) = path.file_name().and_then(|name| name.to_str()) else { continue };
+        // A pipe or a device would never end.
+        if module::is_terraform(name) && path.is_file() {
+            let text = private_file::read(&path, LARGEST_MODULE_FILE)
+                .map_err(|error| refused(format!("{} cannot be read: {error}.", path.display())))?;
+            declared.extend(module::variables(name, &text));
+        }
     }
-    Err(refused(format!(
-        "{FILE} calls the module in {source}, but no .tf file there declares machinepool_name. This program is the \
-         machinepool role and no other."
-    )))
+    match module::stranger(&declared) {
+        Some(why) => Err(refused(format!("{FILE} calls the module in {source}, but {why}"))),
+        None => Ok(()),
+    }
 }

@@ -26,7 +26,7 @@ pub(super) fn missing() -> Failure {
 
 #[expect(clippy::unused_async, reason = "its twin with Kubernetes awaits")]
 impl Keep {
-    pub(super) fn connect(_: &Ui) -> Result<Self, Failure> {
+    pub(super) async fn connect(_: &Ui, _: &Interrupt) -> Result<Self, Failure> {
         Err(missing())
     }
 
@@ -34,13 +34,7 @@ impl Keep {
         match self.0 {}
     }
 
-    pub(super) async fn lock(
-        &mut self,
-        _: &Ui,
-        _: Duration,
-        _: Purpose,
-        _: &Interrupt,
-    ) -> Result<(), Failure> {
+    pub(super) async fn lock(&mut self, _: &Ui, _: Duration, _: Purpose) -> Result<(), Failure> {
         match self.0 {}
     }
 

@@ -1,13 +1,16 @@
 //! The state of a pool and its lock, for the time of one command. Without a root module, or with one that
 //! names no backend, nothing is locked and nothing is kept.
 
-use std::{collections::BTreeMap, path::Path};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+};
 
 use serde_json::Value;
 
 use super::{keep::Keep, setting::Setting};
 use crate::{
-    app::{Ui, session::Session},
+    app::{Ui, account::Account, session::Session},
     cli::LockArgs,
     contract::{outputs::Outputs, request::Scope},
     engine::context::Interrupt,
@@ -15,10 +18,12 @@ use crate::{
     model::{
         desired::Desired,
         observed::{Known, Observed},
+        plan::Address,
     },
     runtime::{
         planfile::Origin,
         private_file,
+        secrets::Secrets,
         state::{self, Facts, Live, OutputValue, Recorded, ResourcesChange, State},
     },
 };
@@ -56,38 +61,58 @@ pub(super) struct Ledger {
     keep: Option<Keep>,
     state: Option<State>,
     facts: Facts,
+    /// What of the inputs is in no state.
+    secrets: Secrets,
 }
 
 impl Ledger {
-    /// Takes the lock and reads the state.
-    pub(super) async fn open(
+    /// Takes the lock, reads the state, does the work, and gives the lock back, whatever comes of it.
+    pub(super) async fn hold<T>(
         session: &Session<'_>,
         setting: &Setting,
         locking: LockArgs,
         purpose: Purpose,
         interrupt: &Interrupt,
-    ) -> anyhow::Result<Self> {
-        if setting.root.backend.is_none() {
-            return Ok(Self { keep: None, state: None, facts: Facts::default() });
-        }
-        let mut keep = Keep::connect(session.ui)?;
-        if locking.lock {
-            keep.lock(session.ui, locking.lock_timeout, purpose, interrupt).await?;
-        }
-        match keep.state().await {
-            Ok(state) => {
-                let facts = state.as_ref().map(state::facts).unwrap_or_default();
-                Ok(Self { keep: Some(keep), state, facts })
+        work: impl AsyncFnOnce(&mut Self) -> anyhow::Result<T>,
+    ) -> anyhow::Result<T> {
+        let secrets = session.ui.secrets();
+        let mut ledger = Self { keep: None, state: None, facts: Facts::default(), secrets };
+        // What is waited for is large, and would be part of every caller's future.
+        let all = Box::pin(async move {
+            if setting.root.backend.is_some() {
+                let keep = ledger.keep.insert(Keep::connect(session.ui, interrupt).await?);
+                if locking.lock {
+                    keep.lock(session.ui, locking.lock_timeout, purpose).await?;
+                }
             }
-            Err(failure) => {
-                let ledger = Self { keep: Some(keep), state: None, facts: Facts::default() };
-                ledger.close(session.ui, Err(failure.into())).await
-            }
-        }
+            ledger.work(session.ui, work).await
+        });
+        all.await
     }
 
-    /// Gives the lock back, whatever the outcome.
-    pub(super) async fn close<T>(mut self, ui: &Ui, outcome: anyhow::Result<T>) -> anyhow::Result<T> {
+    /// Works on the state, and gives the lock back.
+    async fn work<T>(
+        mut self,
+        ui: &Ui,
+        work: impl AsyncFnOnce(&mut Self) -> anyhow::Result<T>,
+    ) -> anyhow::Result<T> {
+        let outcome = match self.read().await {
+            Ok(()) => work(&mut self).await,
+            Err(failure) => Err(failure.into()),
+        };
+        self.close(ui, outcome).await
+    }
+
+    async fn read(&mut self) -> Result<(), Failure> {
+        if let Some(keep) = &mut self.keep {
+            self.state = keep.state().await?;
+            self.facts = self.state.as_ref().map(state::facts).unwrap_or_default();
+        }
+        Ok(())
+    }
+
+    /// Gives the lock back.
+    async fn close<T>(mut self, ui: &Ui, outcome: anyhow::Result<T>) -> anyhow::Result<T> {
         let released = match &mut self.keep {
             Some(keep) => {
                 ui.tell(&keep.warnings());
@@ -111,10 +136,17 @@ impl Ledger {
         self.keep.is_some()
     }
 
-    /// Where plans are made and applied.
-    pub(super) fn origin(&self, setting: &Setting, region: &str) -> Origin {
-        let secret = self.keep.as_ref().map(|keep| keep.secret().to_owned());
-        Origin { has_root: setting.has_root, secret, region: region.to_owned() }
+    /// Where plans are made and applied, as far as it is known before AWS is looked at.
+    pub(super) fn origin(&self, setting: &Setting, account: &Account<'_>) -> Origin {
+        let lineage = self.state.as_ref().map(State::lineage).filter(|lineage| !lineage.is_empty());
+        Origin {
+            has_root: setting.has_root,
+            secret: self.keep.as_ref().map(|keep| keep.secret().to_owned()),
+            lineage: lineage.map(str::to_owned),
+            sandbox: account.is_sandbox(),
+            region: account.region().to_owned(),
+            account: None,
+        }
     }
 
     /// What the state says of a pool that Terraform made.
@@ -167,6 +199,32 @@ impl Ledger {
         outputs: &Outputs,
         region: &str,
     ) -> Result<(), Failure> {
+        self.record_rest(setting, outputs, region, ResourcesChange::Keep).await
+    }
+
+    /// Records what a destroy that failed has left, as far as AWS told: outputs, resources, or both.
+    pub(super) async fn record_left(
+        &mut self,
+        setting: &Setting,
+        outputs: Option<&Outputs>,
+        left: Option<BTreeSet<Address>>,
+        region: &str,
+    ) -> Result<(), Failure> {
+        let resources = left.map_or(ResourcesChange::Keep, ResourcesChange::Left);
+        match (outputs, &self.state) {
+            (Some(outputs), _) => self.record_rest(setting, outputs, region, resources).await,
+            (None, Some(state)) => self.record(state.outputs(), resources).await,
+            (None, None) => Ok(()),
+        }
+    }
+
+    async fn record_rest(
+        &mut self,
+        setting: &Setting,
+        outputs: &Outputs,
+        region: &str,
+        rest: ResourcesChange,
+    ) -> Result<(), Failure> {
         let is_empty = self.state.as_ref().is_none_or(|state| state.addresses().is_empty());
         let resources = match &outputs.provider_id {
             Some(arn) if is_empty => {
@@ -174,7 +232,7 @@ impl Ledger {
                 let live = Live { region: region.to_owned(), group, ..Live::default() };
                 ResourcesChange::Now(state::resources(&live, self.state.as_ref(), new_id))
             }
-            _ => ResourcesChange::Keep,
+            _ => rest,
         };
         self.record(setting.outputs(outputs), resources).await
     }
@@ -195,7 +253,8 @@ impl Ledger {
     ) -> Result<(), Failure> {
         let Some(keep) = &mut self.keep else { return Ok(()) };
         let recorded = Recorded { outputs, resources };
-        let Some(next) = state::next(self.state.as_ref(), &recorded, new_id) else { return Ok(()) };
+        let Some(mut next) = state::next(self.state.as_ref(), &recorded, new_id) else { return Ok(()) };
+        next.scrub(&|content| self.secrets.holds(content));
         keep.write(&next.render()).await.map_err(|failure| leave(failure, &next))?;
         self.state = Some(next);
         Ok(())
@@ -223,3 +282,7 @@ fn leave(mut failure: Failure, state: &State) -> Failure {
 fn new_id() -> String {
     uuid::Uuid::new_v4().to_string()
 }
+
+#[cfg(all(test, feature = "kubernetes"))]
+#[path = "ledger_tests.rs"]
+mod tests;

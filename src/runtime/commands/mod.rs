@@ -5,11 +5,13 @@
 //!
 //! - `setting`: the directory: the root module if there is one, inputs, secrets, outputs.
 //! - `ledger`: the state and its lock, for the time of one command.
+//! - `ending`: how long the rest may take after an interrupt.
 //! - `tell`: what is told of plans and ends, to people and to programs.
-//! - `plan`, `apply`, `destroy`, `refresh`, `init`, `validate`, `show`, `state`: the stories.
+//! - `plan`, `apply`, `destroy`, `refresh`, `rollout`, `init`, `validate`, `show`, `state`: the stories.
 
 mod apply;
 mod destroy;
+mod ending;
 mod init;
 #[cfg(feature = "kubernetes")]
 mod keep;
@@ -19,6 +21,7 @@ mod keep;
 mod ledger;
 mod plan;
 mod refresh;
+mod rollout;
 mod setting;
 mod show;
 mod state;
@@ -31,6 +34,7 @@ pub(crate) use destroy::destroy;
 pub(crate) use init::init;
 pub(crate) use plan::plan;
 pub(crate) use refresh::refresh;
+pub(crate) use rollout::{cancel_rollout, start_rollout};
 pub(crate) use show::{show, version};
 pub(crate) use state::{force_unlock, state};
 pub(crate) use validate::validate;

@@ -1,6 +1,7 @@
 //! `plan`: what apply or destroy would do, shown and perhaps saved.
 
 use super::{
+    apply::group_arn,
     ledger::{Ledger, Purpose as Holding},
     setting::{Given, Setting},
     tell,
@@ -12,11 +13,7 @@ use crate::{
         session::{Run, Session},
     },
     cli::{PlanArgs, PlanFormat},
-    contract::{
-        ids::ImageId,
-        outputs::Outputs,
-        request::{Autoscaling, Scope},
-    },
+    contract::{ids::ImageId, outputs::Outputs, request::Scope},
     engine::{self, Planned, context::Interrupt},
     model::plan::Plan,
     runtime::{
@@ -39,15 +36,17 @@ pub(crate) fn plan(session: &Session<'_>, args: &PlanArgs) -> anyhow::Result<u8>
     let locking = args.terraform.locking;
     session.listening(async |interrupt| {
         if args.destroy {
-            let scope = given.scope()?;
-            let ledger = Ledger::open(session, &setting, locking, Holding::Plan, interrupt).await?;
-            let outcome = plan_destroy(session, args, &setting, &given, scope, &ledger, interrupt).await;
-            return ledger.close(session.ui, outcome).await;
+            given.scope()?;
+        } else {
+            given.request()?;
         }
-        given.request()?;
-        let ledger = Ledger::open(session, &setting, locking, Holding::Plan, interrupt).await?;
-        let outcome = plan_apply(session, args, &setting, &given, &ledger, interrupt).await;
-        ledger.close(session.ui, outcome).await
+        Ledger::hold(session, &setting, locking, Holding::Plan, interrupt, async |ledger| {
+            if args.destroy {
+                return plan_destroy(session, args, &setting, &given, ledger, interrupt).await;
+            }
+            plan_apply(session, args, &setting, &given, ledger, interrupt).await
+        })
+        .await
     })
 }
 
@@ -67,8 +66,9 @@ async fn plan_apply(
         Some(_) => None,
         None => planned.desired.template.data.image_id.as_deref().and_then(|id| id.parse().ok()),
     };
-    let scaled = matches!(request.autoscaling, Autoscaling::On { .. });
-    let made = Made { plan: &planned.plan, purpose: Purpose::Apply, live, image, scaled };
+    let scaled = request.autoscaling.is_on();
+    let arn = group_arn(&planned);
+    let made = Made { plan: &planned.plan, purpose: Purpose::Apply, live, image, scaled, arn };
     finish(&run, args, setting, given, ledger, &request.scope, &made)
 }
 
@@ -77,15 +77,20 @@ async fn plan_destroy(
     args: &PlanArgs,
     setting: &Setting,
     given: &Given,
-    scope: Scope,
     ledger: &Ledger,
     interrupt: &Interrupt,
 ) -> anyhow::Result<u8> {
-    let scope = ledger.placed(scope);
+    let scope = ledger.placed(given.scope()?);
     let run = session.open(Place::Scope(&scope), interrupt).await?;
     let teardown = run.reading(engine::plan_destroy(run.account.cloud(), &scope)).await?;
-    let made =
-        Made { plan: &teardown.plan, purpose: Purpose::Destroy, live: None, image: None, scaled: false };
+    let made = Made {
+        plan: &teardown.plan,
+        purpose: Purpose::Destroy,
+        live: None,
+        image: None,
+        scaled: false,
+        arn: teardown.group_arn(),
+    };
     finish(&run, args, setting, given, ledger, &scope, &made)
 }
 
@@ -111,6 +116,8 @@ struct Made<'a> {
     image: Option<ImageId>,
     /// Whether something sets the size of the pool.
     scaled: bool,
+    /// The ARN of the group that is there.
+    arn: Option<&'a str>,
 }
 
 /// Saves and shows; the exit code.
@@ -136,15 +143,18 @@ fn finish(
         live: made.live.as_ref(),
         // Without a refresh somebody asks for what drifted, and that is not what comes and goes.
         passing: if args.terraform.refresh { &[] } else { plan_json::moving(made.scaled) },
+        sized: made.purpose == Purpose::Apply && !made.scaled,
     };
+    let concealed = given.secrets.conceal(made.plan);
     let outputs = changed_outputs(setting, &shown);
     if let Some(path) = &args.out {
-        let origin = ledger.origin(setting, run.account.region());
-        save(path, &shown, &subject, &outputs, made, origin)?;
+        let text = tell::text(&concealed, &subject, &outputs, Style::new(None, false));
+        let origin = ledger.origin(setting, &run.account).with_group(made.arn);
+        save(path, &shown, &outputs, made, origin, &text)?;
     }
     match args.format {
-        PlanFormat::Json => run.ui.result(&view::plan_json(made.plan, &subject)),
-        PlanFormat::Text => tell::plan(run.ui, made.plan, &subject, &outputs),
+        PlanFormat::Json => run.ui.result(&view::plan_json(&concealed, &subject)),
+        PlanFormat::Text => tell::plan(run.ui, &concealed, &subject, &outputs),
     }
     if let (Some(path), None) = (&args.out, run.ui.lines()) {
         run.ui.say(&format!("Saved in {0}. To carry it out: machinepool apply {0}\n", path.display()));
@@ -161,12 +171,12 @@ pub(super) fn changed_outputs(setting: &Setting, shown: &Shown<'_>) -> Vec<Outpu
 fn save(
     path: &std::path::Path,
     shown: &Shown<'_>,
-    subject: &Subject<'_>,
     outputs: &[OutputChange],
     made: &Made<'_>,
     origin: Origin,
+    text: &str,
 ) -> anyhow::Result<()> {
-    let text = tell::text(made.plan, subject, outputs, Style::new(None, false));
+    let only_outputs = made.plan.is_empty() && made.purpose == Purpose::Apply;
     let saved = SavedPlan {
         purpose: made.purpose,
         origin,
@@ -174,8 +184,9 @@ fn save(
         sensitive: shown.root.sensitive(),
         image: made.image.clone(),
         essence: Essence::of(made.plan),
+        outputs: outputs.iter().filter(|_| only_outputs).map(|change| change.name.clone()).collect(),
         json: plan_json::plan_json(shown),
-        text: shown.secrets.mask(&text),
+        text: shown.secrets.mask(text),
     };
     saved.write(path).map_err(|problem| {
         crate::error::Failure { kind: crate::error::Kind::Local, diagnostics: vec![problem] }.into()

@@ -20,10 +20,11 @@ pub(crate) fn refresh(session: &Session<'_>, args: &ApplyArgs) -> anyhow::Result
     let scope = setting.inputs(session.ui, &args.inputs)?.scope()?;
     session.listening(async |interrupt| {
         let locking = args.terraform.locking;
-        let mut ledger = Ledger::open(session, &setting, locking, Holding::Refresh, interrupt).await?;
-        let scope = ledger.placed(scope.clone());
-        let outcome = run(session, &setting, &scope, &mut ledger, interrupt).await;
-        ledger.close(session.ui, outcome).await
+        Ledger::hold(session, &setting, locking, Holding::Refresh, interrupt, async |ledger| {
+            let scope = ledger.placed(scope.clone());
+            run(session, &setting, &scope, ledger, interrupt).await
+        })
+        .await
     })
 }
 

@@ -87,11 +87,13 @@ impl Setting {
     pub(super) fn given(
         &self,
         ui: &Ui,
-        inputs: Inputs,
+        mut inputs: Inputs,
         sensitive: &BTreeSet<String>,
         said: &InputArgs,
     ) -> Given {
-        let secrets = Secrets::of(&inputs, &(&self.root.sensitive() | sensitive));
+        let sensitive = &self.root.sensitive() | sensitive;
+        let secrets = Secrets::of(&inputs, &sensitive);
+        inputs.hide(sensitive);
         ui.hide(&secrets);
         Given { inputs, secrets, said: said.clone() }
     }

@@ -9,7 +9,7 @@ use super::{keep::Keep, ledger::Purpose, setting::Setting};
 use crate::{
     app::session::Session,
     cli::{ForceUnlockArgs, StateCommand, StateListArgs, StatePushArgs},
-    engine::context::Interrupt,
+    contract::known::shown_file,
     error::{Failure, Kind},
     runtime::{
         private_file,
@@ -20,10 +20,10 @@ use crate::{
 
 /// The commands of `state`.
 pub(crate) fn state(session: &Session<'_>, command: &StateCommand) -> anyhow::Result<u8> {
-    connected(session, "state", async |keep, interrupt| match command {
+    connected(session, "state", async |keep| match command {
         StateCommand::List(args) => list(session, args, keep).await,
         StateCommand::Pull => pull(session, keep).await,
-        StateCommand::Push(args) => push(session, args, keep, interrupt).await,
+        StateCommand::Push(args) => push(session, args, keep).await,
     })
 }
 
@@ -37,7 +37,7 @@ pub(crate) fn force_unlock(session: &Session<'_>, args: &ForceUnlockArgs) -> any
         )
         .into());
     }
-    connected(session, "force-unlock", async |keep, _| {
+    connected(session, "force-unlock", async |keep| {
         keep.force_unlock(&args.id).await?;
         session.ui.result("The state is unlocked.\n");
         Ok(0)
@@ -48,7 +48,7 @@ pub(crate) fn force_unlock(session: &Session<'_>, args: &ForceUnlockArgs) -> any
 fn connected(
     session: &Session<'_>,
     command: &str,
-    work: impl AsyncFnOnce(&mut Keep, &Interrupt) -> anyhow::Result<u8>,
+    work: impl AsyncFnOnce(&mut Keep) -> anyhow::Result<u8>,
 ) -> anyhow::Result<u8> {
     let setting = Setting::with_root(command)?;
     if setting.root.backend.is_none() {
@@ -56,8 +56,8 @@ fn connected(
         return Err(Failure::new(Kind::Usage, "No state is kept here", detail).into());
     }
     session.listening(async |interrupt| {
-        let mut keep = Keep::connect(session.ui)?;
-        work(&mut keep, interrupt).await
+        let mut keep = Keep::connect(session.ui, interrupt).await?;
+        work(&mut keep).await
     })
 }
 
@@ -84,26 +84,22 @@ fn is_within(address: &str, wanted: &str) -> bool {
     address.strip_prefix(wanted).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
 }
 
-/// Prints the state as it is stored; nothing if there is none.
+/// Prints the state as it is stored, but for the bootstrap data that Terraform left in it; nothing if there is none.
 async fn pull(session: &Session<'_>, keep: &mut Keep) -> anyhow::Result<u8> {
-    keep.state().await?;
-    if let Some(text) = keep.raw() {
-        session.ui.result(&format!("{}\n", String::from_utf8_lossy(text).trim_end()));
+    let state = keep.state().await?;
+    if let (Some(mut state), Some(text)) = (state, keep.raw()) {
+        let text = if state.scrub(&|_| true) { state.render() } else { text.to_vec() };
+        session.ui.result(&format!("{}\n", String::from_utf8_lossy(&text).trim_end()));
     }
     Ok(0)
 }
 
 /// Puts a state in the place of the one there is, under the lock.
-async fn push(
-    session: &Session<'_>,
-    args: &StatePushArgs,
-    keep: &mut Keep,
-    interrupt: &Interrupt,
-) -> anyhow::Result<u8> {
+async fn push(session: &Session<'_>, args: &StatePushArgs, keep: &mut Keep) -> anyhow::Result<u8> {
     let text = read(&args.file)?;
     let pushed = State::parse(&text).map_err(|error| refused(&error))?;
     if args.locking.lock {
-        keep.lock(session.ui, args.locking.lock_timeout, Purpose::Push, interrupt).await?;
+        keep.lock(session.ui, args.locking.lock_timeout, Purpose::Push).await?;
     }
     let outcome = replace(args, keep, &text, &pushed).await;
     let released = keep.unlock().await;
@@ -164,7 +160,7 @@ fn read(path: &Path) -> Result<Vec<u8>, Failure> {
     text.map_err(|error| {
         Failure::new(
             Kind::Local,
-            format!("Cannot read the state from {}", path.display()),
+            format!("Cannot read the state from {}", shown_file(&path.to_string_lossy())),
             format!("{error}."),
         )
     })

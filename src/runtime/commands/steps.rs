@@ -9,12 +9,16 @@ use crate::{
         plan::{Address, Plan, Step, Task},
         resources::Write,
     },
+    view::text::count,
 };
 
 /// Counts the steps of a plan that are done, and passes on what it is told.
 pub(super) struct Steps<'a> {
     progress: &'a dyn Progress,
-    total: usize,
+    /// The command that goes on from here.
+    command: &'static str,
+    /// How many there are, if that is known.
+    total: Option<usize>,
     done: Cell<usize>,
     /// How many steps at the group come before the one that makes it; `None` if none does.
     before_group: Option<usize>,
@@ -28,9 +32,22 @@ impl<'a> Steps<'a> {
         let makes = |step: &&Step| matches!(step.task, Task::Write(Write::CreateGroup(_)));
         Self {
             progress,
-            total: steps().count(),
+            command: "apply",
+            total: Some(steps().count()),
             done: Cell::new(0),
             before_group: steps().filter(|step| step.address == Address::Group).position(|step| makes(&step)),
+            done_at_group: Cell::new(0),
+        }
+    }
+
+    /// No step of a destroy is done yet; what comes up on the way decides how many there are.
+    pub(super) fn of_destroy(progress: &'a dyn Progress) -> Self {
+        Self {
+            progress,
+            command: "destroy",
+            total: None,
+            done: Cell::new(0),
+            before_group: None,
             done_at_group: Cell::new(0),
         }
     }
@@ -40,17 +57,25 @@ impl<'a> Steps<'a> {
         self.before_group.is_some_and(|before| self.done_at_group.get() > before)
     }
 
-    /// A failure whose first line says how far the apply came, if it was interrupted.
+    /// A failure whose first line says how far the command came and what goes on from there, if it was interrupted.
     pub(super) fn tell(&self, mut failure: Failure) -> Failure {
-        let (done, total) = (self.done.get(), self.total);
-        if failure.kind == Kind::Interrupted && total > 0 {
-            let how_far =
-                if done == total { format!("all {total} steps") } else { format!("{done} of {total} steps") };
+        if failure.kind == Kind::Interrupted {
+            let summary = format!("Interrupted{}: a further {} goes on", self.how_far(), self.command);
             for diagnostic in failure.diagnostics.iter_mut().filter(|d| d.summary == "Interrupted") {
-                diagnostic.summary = format!("Interrupted after {how_far}");
+                diagnostic.summary.clone_from(&summary);
             }
         }
         failure
+    }
+
+    fn how_far(&self) -> String {
+        let done = self.done.get();
+        match self.total {
+            Some(0) => String::new(),
+            Some(total) if done == total => format!(" after all {total} steps"),
+            Some(total) => format!(" after {done} of {total} steps"),
+            None => format!(" after {}", count(done, "step")),
+        }
     }
 }
 
@@ -90,16 +115,17 @@ mod tests {
     fn an_interrupted_apply_says_how_far_it_came() {
         let (_, plan) = planner::plan(&testing::request(|_| {}), &testing::nothing()).unwrap();
         let steps = Steps::of(&plan, &Silent);
-        let total = steps.total;
-        assert_eq!(interrupted(&steps), format!("Interrupted after 0 of {total} steps"));
+        let total = steps.total.unwrap();
+        let goes_on = "a further apply goes on";
+        assert_eq!(interrupted(&steps), format!("Interrupted after 0 of {total} steps: {goes_on}"));
         Progress::tell(&steps, done(Address::Object));
-        assert_eq!(interrupted(&steps), format!("Interrupted after 1 of {total} steps"));
+        assert_eq!(interrupted(&steps), format!("Interrupted after 1 of {total} steps: {goes_on}"));
         assert!(!steps.made_group(), "only the object is there");
         for _ in 1..total {
             Progress::tell(&steps, done(Address::Group));
         }
         assert!(steps.made_group());
-        assert_eq!(interrupted(&steps), format!("Interrupted after all {total} steps"));
+        assert_eq!(interrupted(&steps), format!("Interrupted after all {total} steps: {goes_on}"));
         let other = steps.tell(Failure::new(Kind::Aws, "Interrupted", ""));
         assert_eq!(other.diagnostics[0].summary, "Interrupted");
     }
@@ -109,6 +135,9 @@ mod tests {
         let steps = Steps::of(&Plan::default(), &Silent);
         Progress::tell(&steps, done(Address::Group));
         assert!(!steps.made_group());
-        assert_eq!(interrupted(&steps), "Interrupted");
+        assert_eq!(interrupted(&steps), "Interrupted: a further apply goes on");
+        let steps = Steps::of_destroy(&Silent);
+        Progress::tell(&steps, done(Address::Group));
+        assert_eq!(interrupted(&steps), "Interrupted after 1 step: a further destroy goes on");
     }
 }

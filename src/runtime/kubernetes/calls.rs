@@ -33,11 +33,20 @@ pub(super) async fn reading<T>(
 ) -> Result<T, StoreError> {
     for pause in PAUSES {
         match attempt().await {
-            Err(error) if is_transient(&error) => tokio::time::sleep(pause).await,
+            Err(error) if is_transient(&error) => tokio::time::sleep(pause.max(asked_pause(&error))).await,
             outcome => return outcome.map_err(|error| call.failed(&error)),
         }
     }
     attempt().await.map_err(|error| call.failed(&error))
+}
+
+/// How long an API that has too much to do asks to be left alone, as far as anybody can wait for it.
+fn asked_pause(error: &kube::Error) -> Duration {
+    let details = match error {
+        kube::Error::Api(status) => status.details.as_ref(),
+        _ => None,
+    };
+    Duration::from_secs(details.map_or(0, |details| details.retry_after_seconds.into())).min(LONGEST_PAUSE)
 }
 
 /// How long the API may be away while a state is put or a lock is given back: both are lost otherwise.

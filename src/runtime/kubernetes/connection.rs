@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use hyper_util::client::proxy::matcher::Matcher;
 use kube::{
-    Config,
+    Client, Config,
     config::{AuthInfo, Cluster, ExecConfig, ExecInteractiveMode, Kubeconfig, KubeconfigError},
 };
 use rustls_pki_types::{CertificateDer, pem::PemObject as _};
+use secrecy::{ExposeSecret as _, SecretString};
 
 use crate::{
     contract::problem::Diagnostic,
@@ -21,6 +22,8 @@ mod timeouts {
     pub(super) const CONNECT: Duration = Duration::from_secs(10);
     /// Longer than the 30 s that an API server gives its admission webhooks.
     pub(super) const ANSWER: Duration = Duration::from_secs(35);
+    /// A program that gets credentials may ask somebody who is slow.
+    pub(super) const PROGRAM: Duration = Duration::from_mins(1);
 }
 
 /// What is settled before single settings are put in.
@@ -40,6 +43,7 @@ pub(super) fn config(
     let Base { mut cluster, mut user } = base(settings, environment, service_account)?;
     point(&mut cluster, settings);
     identify(&mut user, settings)?;
+    trim_token(&mut user);
     let server = cluster.server.as_deref().filter(|server| !server.is_empty());
     let server = server.ok_or("neither the setting host nor the kubeconfig names an API server")?;
     let server = if server.contains("://") { server.to_owned() } else { format!("https://{server}") };
@@ -48,13 +52,19 @@ pub(super) fn config(
     if config.cluster_url.host().is_none_or(str::is_empty) {
         return Err(no_url());
     }
-    config.root_cert = authorities(&cluster)?;
     config.tls_server_name.clone_from(&cluster.tls_server_name);
     config.accept_invalid_certs = settings.insecure == Some(true);
+    let is_checked = config.cluster_url.scheme_str() == Some("https") && !config.accept_invalid_certs;
+    config.root_cert = match authorities(&cluster)? {
+        // To read the system's authorities would be most of what a short run costs.
+        None if !is_checked => Some(Vec::new()),
+        authorities => authorities,
+    };
     config.proxy_url = proxy(&cluster, &config, environment)?;
     if let Some(exec) = user.exec.as_mut().filter(|exec| exec.provide_cluster_info) {
         exec.cluster = Some((&cluster).try_into().map_err(|error| kubeconfig_fault(&error))?);
     }
+    user.token = user.token.map(|token| usable(&token)).transpose()?;
     config.auth_info = user;
     config.connect_timeout = Some(timeouts::CONNECT);
     config.read_timeout = Some(timeouts::ANSWER);
@@ -70,6 +80,23 @@ pub(super) fn config(
         )
     });
     Ok((config, warning.into_iter().collect()))
+}
+
+/// The client; a program that gets its credentials is run first. It is run on a thread of its own: somebody must
+/// hear signals meanwhile. Whoever gives up leaves the program running.
+pub(super) async fn client(config: Config) -> Result<Client, String> {
+    if config.auth_info.exec.is_none() && config.auth_info.auth_provider.is_none() {
+        return Client::try_from(config).map_err(|error| client_fault(&error));
+    }
+    let setting_up = tokio::task::spawn_blocking(|| Client::try_from(config));
+    match tokio::time::timeout(timeouts::PROGRAM, setting_up).await {
+        Ok(Ok(client)) => client.map_err(|error| client_fault(&error)),
+        Ok(Err(_)) => Err("the client cannot be set up".to_owned()),
+        Err(_) => Err(format!(
+            "the exec program that gets credentials has not ended after {} s",
+            timeouts::PROGRAM.as_secs()
+        )),
+    }
 }
 
 /// An address as it may be shown: without a user and password, also if they are not written as in a URL.
@@ -235,6 +262,24 @@ fn identify(user: &mut AuthInfo, settings: &Settings) -> Result<(), String> {
     Ok(())
 }
 
+/// A token file may end with a newline, as in Terraform; the client would send that along. Its token is then
+/// read once. Another is left to the client, which follows a rotation and tells of a file that is not there.
+fn trim_token(user: &mut AuthInfo) {
+    let text = user.token_file.as_ref().and_then(|path| std::fs::read_to_string(path).ok());
+    if let Some(text) = text.filter(|text| user.token.is_none() && text.trim() != text) {
+        user.token = Some(text.trim().to_owned().into());
+    }
+}
+
+/// A token as a header can hold it: a file or a variable often has a line end behind it.
+fn usable(token: &SecretString) -> Result<SecretString, String> {
+    let token = token.expose_secret().trim();
+    if token.contains(char::is_control) {
+        return Err("the token is none: there are line ends or other control characters in it".to_owned());
+    }
+    Ok(token.to_owned().into())
+}
+
 fn program(exec: &Exec) -> ExecConfig {
     let variable = |(name, value): (&String, &crate::runtime::backend::Secret)| {
         [("name".to_owned(), name.clone()), ("value".to_owned(), value.expose().to_owned())].into()
@@ -302,7 +347,7 @@ fn kubeconfig_fault(error: &KubeconfigError) -> String {
 }
 
 /// Words for a configuration that no client can be made of; what an exec program printed is left out.
-pub(super) fn client_fault(error: &kube::Error) -> String {
+fn client_fault(error: &kube::Error) -> String {
     use kube::client::AuthError;
     match error {
         kube::Error::Auth(AuthError::AuthExecRun { out, .. }) => {

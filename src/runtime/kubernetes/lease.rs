@@ -1,6 +1,9 @@
 //! The lock as it is: one Lease, looked at and changed once.
 
-use k8s_openapi::{api::coordination::v1::Lease, apimachinery::pkg::apis::meta::v1::ObjectMeta};
+use k8s_openapi::{
+    api::coordination::v1::{Lease, LeaseSpec},
+    apimachinery::pkg::apis::meta::v1::ObjectMeta,
+};
 use kube::api::PostParams;
 
 use super::{
@@ -31,13 +34,25 @@ pub enum Attempt {
 }
 
 /// What became of a change of the Lease.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub(super) enum Change {
-    Done,
+    /// The Lease is this now.
+    Done(Box<Lease>),
     /// The Lease is not as it was when we looked.
     Conflict,
-    /// No answer came: it may or may not be done.
+    /// The API server will not do it.
+    Refused(StoreError),
+    /// No answer came: it may or may not be done, now or later.
     Unknown,
+    /// The same, and asking again does not help.
+    Lost(StoreError),
+}
+
+impl Change {
+    /// Whether it may be done, now or later, without our knowing it.
+    pub(super) fn is_doubtful(&self) -> bool {
+        matches!(self, Self::Unknown | Self::Lost(_))
+    }
 }
 
 impl Store {
@@ -64,8 +79,8 @@ impl Store {
         }
     }
 
-    /// Makes a Lease that `info` holds.
-    pub(super) async fn create_lease(&self, info: &LockInfo) -> Result<Change, StoreError> {
+    /// Makes a Lease that `info` holds, or nobody.
+    pub(super) async fn create_lease(&self, info: Option<&LockInfo>) -> Change {
         let mut lease = Lease {
             metadata: ObjectMeta {
                 name: Some(self.names.lease.clone()),
@@ -75,25 +90,33 @@ impl Store {
             },
             spec: None,
         };
-        hold(&mut lease, info);
+        match info {
+            Some(info) => hold(&mut lease, info),
+            None => lease.spec = Some(LeaseSpec::default()),
+        }
         let made = self.leases.create(&PostParams::default(), &lease).await;
         self.changed("create", made)
     }
 
     /// Puts a Lease that was read and changed in its place, if nobody else has changed it meanwhile.
-    pub(super) async fn replace_lease(&self, lease: &Lease) -> Result<Change, StoreError> {
+    pub(super) async fn replace_lease(&self, lease: &Lease) -> Change {
         let put = self.leases.replace(&self.names.lease, &PostParams::default(), lease).await;
         self.changed("update", put)
     }
 
-    fn changed(&self, verb: &'static str, outcome: kube::Result<Lease>) -> Result<Change, StoreError> {
-        match outcome {
-            Ok(_) => Ok(Change::Done),
-            Err(error) if is_conflict(&error) => Ok(Change::Conflict),
+    fn changed(&self, verb: &'static str, outcome: kube::Result<Lease>) -> Change {
+        let error = match outcome {
+            Ok(lease) => return Change::Done(Box::new(lease)),
+            Err(error) => error,
+        };
+        let failed = || self.call(verb, LEASES, Some(&self.names.lease)).failed(&error);
+        match &error {
+            error if is_conflict(error) => Change::Conflict,
             // Deleted since it was read.
-            Err(error) if verb == "update" && is_not_found(&error) => Ok(Change::Conflict),
-            Err(error) if is_transient(&error) => Ok(Change::Unknown),
-            Err(error) => Err(self.call(verb, LEASES, Some(&self.names.lease)).failed(&error)),
+            error if verb == "update" && is_not_found(error) => Change::Conflict,
+            error if is_transient(error) => Change::Unknown,
+            kube::Error::Api(_) => Change::Refused(failed()),
+            _ => Change::Lost(failed()),
         }
     }
 }
@@ -121,4 +144,10 @@ pub(super) fn let_go(lease: &mut Lease) {
     if let Some(annotations) = &mut lease.metadata.annotations {
         annotations.remove(LOCK_INFO);
     }
+}
+
+/// Changes a Lease in nothing that matters, so that what was sent before for the Lease as it was comes too late.
+pub(super) fn turn(lease: &mut Lease) {
+    let transitions = &mut lease.spec.get_or_insert_default().lease_transitions;
+    *transitions = Some(transitions.unwrap_or_default().checked_add(1).unwrap_or_default());
 }

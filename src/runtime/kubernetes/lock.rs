@@ -1,11 +1,13 @@
 //! Taking the lock, waiting for it, giving it back.
 
-use std::time::Duration;
+use std::{cell::Cell, time::Duration};
+
+use k8s_openapi::api::coordination::v1::Lease;
 
 use super::{
     Attempt, Holder, LockInfo, Store, StoreError, StoreErrorKind,
     calls::{LEASES, PATIENT, PAUSES},
-    lease::{Change, hold, holder, let_go},
+    lease::{Change, hold, holder, let_go, turn},
 };
 use crate::{clock::Clock, engine::context::Interrupt};
 
@@ -15,7 +17,7 @@ const FIRST_PAUSE: Duration = Duration::from_secs(1);
 /// The longest pause between two attempts.
 const LONGEST_PAUSE: Duration = Duration::from_secs(16);
 
-/// How long giving back a lock is tried that we may hold without knowing it.
+/// How long giving up a lock is tried that we may hold without knowing it.
 const ABANDON: Duration = Duration::from_secs(10);
 
 /// How often the Lease may change under our hands, in labels or annotations, say.
@@ -46,7 +48,7 @@ impl Store {
             if patience.interrupt.is_raised() {
                 return Err(interrupted());
             }
-            let other = match self.try_lock(info).await? {
+            let other = match self.take(info, patience.interrupt.raised()).await? {
                 Attempt::Acquired => return Ok(()),
                 Attempt::Held(other) => other,
             };
@@ -71,44 +73,55 @@ impl Store {
     /// Whatever keeps the Lease from being read and changed. If an attempt may have been done all the
     /// same, the lock is given back; the error names its ID if that fails, too.
     pub async fn try_lock(&self, info: &LockInfo) -> Result<Attempt, StoreError> {
-        let mut unanswered = false;
-        match self.acquire(info, &mut unanswered).await {
-            Err(error) if unanswered => Err(self.abandon(&info.id, error).await),
+        self.take(info, std::future::pending()).await
+    }
+
+    /// As [`Self::try_lock`]; given up when `stopped` returns.
+    async fn take(&self, info: &LockInfo, stopped: impl Future<Output = ()>) -> Result<Attempt, StoreError> {
+        let doubtful = Cell::new(false);
+        let outcome = tokio::select! {
+            biased;
+            () = stopped => Err(interrupted()),
+            outcome = self.acquire(info, &doubtful) => outcome,
+        };
+        match outcome {
+            Err(error) if doubtful.get() => Err(self.abandon(&info.id, error).await),
             outcome => outcome,
         }
     }
 
-    /// Looks and changes until it is known who holds the lock; `unanswered` if a change may have been done.
-    async fn acquire(&self, info: &LockInfo, unanswered: &mut bool) -> Result<Attempt, StoreError> {
+    /// Looks and changes until it is known who holds the lock. `doubtful` is set while, and after, a change is
+    /// under way of which it is not known what comes of it.
+    async fn acquire(&self, info: &LockInfo, doubtful: &Cell<bool>) -> Result<Attempt, StoreError> {
         let (mut pauses, mut conflicts) = (PAUSES.into_iter(), CONFLICTS);
         loop {
             // After a conflict or a lost answer this tells who was quicker: perhaps an attempt of ours.
             let found = self.lease().await?;
-            match found.as_ref().and_then(holder) {
-                Some(other) if other.id == info.id => return Ok(Attempt::Acquired),
-                Some(other) => return Ok(Attempt::Held(other)),
-                None => {}
+            if let Some(attempt) = self.verdict(found.as_ref(), info) {
+                return Ok(attempt);
             }
+            let before = doubtful.replace(true);
             let (verb, change) = match found {
-                None => ("create", self.create_lease(info).await?),
+                None => ("create", self.create_lease(Some(info)).await),
                 Some(mut lease) => {
                     hold(&mut lease, info);
-                    ("update", self.replace_lease(&lease).await?)
+                    ("update", self.replace_lease(&lease).await)
                 }
             };
+            doubtful.set(before || change.is_doubtful());
             match change {
-                Change::Done => return Ok(Attempt::Acquired),
+                Change::Done(lease) => {
+                    self.held.replace(Some(*lease));
+                    return Ok(Attempt::Acquired);
+                }
                 Change::Conflict if conflicts == 0 => return Ok(Attempt::Held(Holder::default())),
                 Change::Conflict => conflicts -= 1,
+                Change::Refused(error) | Change::Lost(error) => return Err(error),
                 Change::Unknown => {
-                    *unanswered = true;
                     let Some(pause) = pauses.next() else {
                         // It may have been done, too.
-                        return match self.holder().await? {
-                            Some(other) if other.id == info.id => Ok(Attempt::Acquired),
-                            Some(other) => Ok(Attempt::Held(other)),
-                            None => Err(self.no_answer(verb)),
-                        };
+                        let found = self.lease().await?;
+                        return self.verdict(found.as_ref(), info).ok_or_else(|| self.no_answer(verb));
                     };
                     tokio::time::sleep(pause).await;
                 }
@@ -116,12 +129,47 @@ impl Store {
         }
     }
 
-    /// Gives back a lock that we may hold, because of `error` without knowing it.
+    /// Whose lock it is; `None` if nobody's.
+    fn verdict(&self, found: Option<&Lease>, info: &LockInfo) -> Option<Attempt> {
+        let other = found.and_then(holder)?;
+        if other.id != info.id {
+            return Some(Attempt::Held(other));
+        }
+        self.held.replace(found.cloned());
+        Some(Attempt::Acquired)
+    }
+
+    /// Gives up a lock that we may hold, because of `error` without knowing it, or may still come to hold.
     async fn abandon(&self, id: &str, error: StoreError) -> StoreError {
-        let ours = |current: Option<Holder>, _| Ok(current.is_some_and(|current| current.id == id));
-        match self.release(ABANDON, ours).await {
-            Ok(()) => error,
-            Err(_) => with_id(error, id),
+        match tokio::time::timeout(ABANDON, self.fence(id)).await {
+            Ok(Ok(())) => error,
+            Ok(Err(_)) | Err(_) => with_id(error, id),
+        }
+    }
+
+    /// Sees to it that no attempt of ours takes the lock, neither one that was done nor one that is still on its
+    /// way: whatever was sent for the Lease as it was, or to make it, is refused once it is another, or there.
+    async fn fence(&self, id: &str) -> Result<(), StoreError> {
+        let (mut tries, mut conflicts) = (self.tries(ABANDON), CONFLICTS);
+        loop {
+            let change = match self.lease_within(&mut tries).await? {
+                None => self.create_lease(None).await,
+                // Whoever took it has changed it.
+                Some(lease) if holder(&lease).is_some_and(|other| other.id != id) => return Ok(()),
+                Some(mut lease) => {
+                    let_go(&mut lease);
+                    turn(&mut lease);
+                    self.replace_lease(&lease).await
+                }
+            };
+            match change {
+                Change::Done(_) => return Ok(()),
+                Change::Conflict if conflicts == 0 => return Err(self.restless()),
+                Change::Conflict => conflicts -= 1,
+                Change::Refused(error) | Change::Lost(error) => return Err(error),
+                Change::Unknown if tries.another().await => {}
+                Change::Unknown => return Err(self.no_answer("update")),
+            }
         }
     }
 
@@ -131,7 +179,8 @@ impl Store {
     /// [`StoreErrorKind::NotLocked`] if the lock is not ours any more; it is left as it is. Any other
     /// leaves the lock with us, perhaps, and names its ID.
     pub async fn unlock(&self, id: &str) -> Result<(), StoreError> {
-        let released = self.release(PATIENT, |current, unanswered| match current {
+        let known = self.held.take().filter(|lease| holder(lease).is_some_and(|ours| ours.id == id));
+        let released = self.release(known, |current, unanswered| match current {
             Some(current) if current.id == id => Ok(true),
             // It was done, and perhaps somebody took the lock since.
             _ if unanswered => Ok(false),
@@ -149,7 +198,7 @@ impl Store {
     /// [`StoreErrorKind::NotLocked`], containing `state is already unlocked` if nobody holds it, and
     /// `does not match existing lock` if the holder is another.
     pub async fn force_unlock(&self, id: &str) -> Result<(), StoreError> {
-        self.release(PATIENT, |current, unanswered| match current {
+        self.release(None, |current, unanswered| match current {
             Some(current) if current.id == id => Ok(true),
             _ if unanswered => Ok(false),
             None => Err(not_locked("state is already unlocked", "Nobody holds the lock.")),
@@ -161,23 +210,27 @@ impl Store {
         .await
     }
 
-    /// Clears the holder if `ours` says so of the present one; looks again after conflicts and lost answers.
-    /// `ours` is told whether an attempt may have been done.
+    /// Clears the holder if `ours` says so of the present one, beginning with the Lease as it is `known`; looks
+    /// again after conflicts and lost answers. `ours` is told whether an attempt may have been done.
     async fn release(
         &self,
-        limit: Duration,
+        mut known: Option<Lease>,
         ours: impl Fn(Option<Holder>, bool) -> Result<bool, StoreError>,
     ) -> Result<(), StoreError> {
-        let (mut tries, mut conflicts, mut unanswered) = (self.tries(limit), CONFLICTS, false);
+        let (mut tries, mut conflicts, mut unanswered) = (self.tries(PATIENT), CONFLICTS, false);
         loop {
-            let lease = self.lease_within(&mut tries).await?;
+            let lease = match known.take() {
+                Some(lease) => Some(lease),
+                None => self.lease_within(&mut tries).await?,
+            };
             let current = lease.as_ref().and_then(holder);
             let (true, Some(mut lease)) = (ours(current, unanswered)?, lease) else { return Ok(()) };
             let_go(&mut lease);
-            match self.replace_lease(&lease).await? {
-                Change::Done => return Ok(()),
+            match self.replace_lease(&lease).await {
+                Change::Done(_) => return Ok(()),
                 Change::Conflict if conflicts == 0 => return Err(self.restless()),
                 Change::Conflict => conflicts -= 1,
+                Change::Refused(error) | Change::Lost(error) => return Err(error),
                 Change::Unknown => {
                     unanswered = true;
                     if !tries.another().await {
@@ -244,12 +297,16 @@ fn lost(other: Option<Holder>) -> StoreError {
 /// What to do about a lock that may be left.
 fn with_id(mut error: StoreError, id: &str) -> StoreError {
     let gap = if error.detail.is_empty() { "" } else { "\n\n" };
-    error.detail = format!(
-        "{}{gap}This run may still hold the state lock, under the ID {id}. Once the Kubernetes API answers, \
-         force-unlock with this ID takes it away.",
-        error.detail
-    );
+    error.detail = format!("{}{gap}{}", error.detail, may_be_held(id));
     error
+}
+
+/// What to do about a lock that a run may have left behind.
+pub fn may_be_held(id: &str) -> String {
+    format!(
+        "This run may still hold the state lock, under the ID {id}. Once the Kubernetes API answers, force-unlock \
+         with this ID takes it away."
+    )
 }
 
 fn not_locked(reason: &str, detail: &str) -> StoreError {

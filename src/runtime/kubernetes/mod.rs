@@ -14,15 +14,15 @@ mod secret;
 #[cfg(test)]
 mod tests;
 
-use std::{fmt, path::Path, rc::Rc};
+use std::{cell::RefCell, fmt, path::Path, rc::Rc};
 
 use k8s_openapi::api::{coordination::v1::Lease, core::v1::Secret as StateSecret};
-use kube::{Api, Client};
+use kube::Api;
 
 pub use self::{
     error::{StoreError, StoreErrorKind},
     lease::{Attempt, Holder},
-    lock::Patience,
+    lock::{Patience, may_be_held},
     lock_info::{LockInfo, who},
     secret::{MAX_PACKED_BYTES, Stored},
 };
@@ -33,7 +33,7 @@ use crate::{
 };
 
 /// Where Kubernetes puts a pod's service account.
-const SERVICE_ACCOUNT: &str = "/var/run/secrets/kubernetes.io/serviceaccount";
+pub const SERVICE_ACCOUNT: &str = "/var/run/secrets/kubernetes.io/serviceaccount";
 
 /// One state and its lock.
 #[derive(Clone)]
@@ -44,31 +44,35 @@ pub struct Store {
     address: String,
     /// Paces the tries to put the state and to give back the lock.
     clock: Rc<dyn Clock>,
+    /// The Lease as it was when we took the lock: unless somebody else writes it, it is given back without a look.
+    held: Rc<RefCell<Option<Lease>>>,
 }
 
 impl Store {
     /// Prepares to talk to the API server that the settings name; nothing is sent yet. The settings are
     /// complete ([`Settings::with_environment`]), the environment is still needed for the pod around,
-    /// the home directory and proxies. Returns what is worth a warning, too. Needs a tokio runtime.
+    /// the home directory and proxies, as are the files of the pod's service account
+    /// ([`SERVICE_ACCOUNT`]). Returns what is worth a warning, too.
     ///
     /// # Errors
     /// Settings that name no API server or unreadable files, and credentials that cannot be had.
-    pub fn connect(
+    pub async fn connect(
         settings: &Settings,
         names: Names,
         environment: Environment<'_>,
+        service_account: &Path,
     ) -> Result<(Self, Vec<Diagnostic>), StoreError> {
-        let (config, warnings) = connection::config(settings, environment, Path::new(SERVICE_ACCOUNT))
-            .map_err(StoreError::settings)?;
+        let (config, warnings) =
+            connection::config(settings, environment, service_account).map_err(StoreError::settings)?;
         let address = connection::shown(&config.cluster_url.to_string());
-        let client = Client::try_from(config)
-            .map_err(|error| StoreError::settings(connection::client_fault(&error)))?;
+        let client = connection::client(config).await.map_err(StoreError::settings)?;
         let store = Self {
             secrets: Api::namespaced(client.clone(), &names.namespace),
             leases: Api::namespaced(client, &names.namespace),
             names,
             address,
             clock: Rc::new(SystemClock),
+            held: Rc::default(),
         };
         Ok((store, warnings))
     }

@@ -11,7 +11,7 @@ use super::{
     error::{is_conflict, is_not_found, is_transient},
     packing::{Unpacked, pack, unpack},
 };
-use crate::contract::problem::Diagnostic;
+use crate::{contract::problem::Diagnostic, runtime::backend::TERRAFORM_LABELS};
 
 /// The key of a Secret that holds a state or a part of one.
 const KEY: &str = "tfstate";
@@ -61,28 +61,43 @@ impl Store {
     /// Whatever else keeps it from being read: [`StoreErrorKind::Damaged`] if a part is missing or there
     /// twice, or if it does not unpack.
     pub async fn read(&self) -> Result<Option<Stored>, StoreError> {
+        for _ in 0..=GRAFTS {
+            let found = self.list().await?;
+            if !found.is_empty() {
+                return self.assemble(found).map(Some);
+            }
+            if self.is_absent().await? {
+                return Ok(None);
+            }
+        }
+        Err(damaged(&format!("the list of its Secrets leaves out {}", self.names.secret), ""))
+    }
+
+    /// Everything that has the labels of a part of the state.
+    async fn list(&self) -> Result<Vec<Secret>, StoreError> {
         let selected = ListParams::default().labels(&self.names.selector());
         let list =
             reading(self.call("list", SECRETS, None), async || self.secrets.list(&selected).await).await?;
         if list.metadata.continue_.is_some_and(|token| !token.is_empty()) {
             return Err(damaged("the list of its Secrets came incomplete", ""));
         }
-        if list.items.is_empty() {
-            return self.check_absent().await.map(|()| None);
-        }
-        self.assemble(list.items).map(Some)
+        Ok(list.items)
     }
 
-    /// Nothing has the labels. A Secret that lost them would be taken for a new state, and overwritten.
-    async fn check_absent(&self) -> Result<(), StoreError> {
+    /// Nothing had the labels. A Secret that lost them would be taken for a new state, and overwritten; one
+    /// that has them was made by somebody else since, and is there to be read.
+    async fn is_absent(&self) -> Result<bool, StoreError> {
         let name = self.names.secret.as_str();
         let found =
             reading(self.call("get", SECRETS, Some(name)), async || match self.secrets.get(name).await {
-                Err(error) if is_not_found(&error) => Ok(false),
-                outcome => outcome.map(|_| true),
+                Err(error) if is_not_found(&error) => Ok(None),
+                outcome => outcome.map(Some),
             });
-        if !found.await? {
-            return Ok(());
+        let Some(found) = found.await? else { return Ok(true) };
+        let labels = found.metadata.labels.unwrap_or_default();
+        let has = |label: &&str| labels.get(*label) == self.names.labels.get(*label);
+        if TERRAFORM_LABELS.iter().all(has) {
+            return Ok(false);
         }
         Err(damaged(
             &format!("the Secret {name} lacks labels that a state has"),
@@ -159,16 +174,31 @@ impl Store {
 
     /// Has the API server check the same write, and do nothing.
     ///
+    /// An admission webhook with side effects refuses dry runs, whatever is written. Then the Secret is
+    /// replaced by itself, which the webhook can judge and which changes nothing; a Secret that is not
+    /// there yet holds nothing that could be lost, and is not rehearsed.
+    ///
     /// # Errors
     /// As [`Self::write`].
     pub async fn rehearse(&self, state: &[u8], expected: Option<&Stored>) -> Result<(), StoreError> {
         let verb = if expected.is_some() { "update" } else { "create" };
         let call = self.call(verb, SECRETS, Some(&self.names.secret));
         let mut base = expected.cloned();
+        let mut dry_run = true;
         for _ in 0..=GRAFTS {
-            let secret = self.prepared(state, base.as_ref())?;
-            let attempt = async || self.attempt(&secret, expected.is_some(), true).await;
+            let secret = match &base {
+                Some(stored) if !dry_run => stored.secret.clone(),
+                _ => self.prepared(state, base.as_ref())?,
+            };
+            let attempt = async || match self.attempt(&secret, expected.is_some(), dry_run).await {
+                Err(error) if dry_run && refuses_dry_runs(&error) => Ok(false),
+                outcome => outcome.map(|_| true),
+            };
             match reading(call, attempt).await {
+                Ok(false) if expected.is_some() => {
+                    dry_run = false;
+                    continue;
+                }
                 Err(error) if error.kind == StoreErrorKind::Conflict => {}
                 outcome => return outcome.map(drop),
             }
@@ -322,6 +352,12 @@ impl Store {
         })
         .await
     }
+}
+
+/// What the API server answers to a dry run for a webhook that may have side effects:
+/// `admission webhook "..." does not support dry run`.
+fn refuses_dry_runs(error: &kube::Error) -> bool {
+    matches!(error, kube::Error::Api(status) if status.code == 400 && status.message.contains("support dry run"))
 }
 
 /// What a Secret holds of a state.

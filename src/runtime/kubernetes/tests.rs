@@ -59,6 +59,19 @@ fn in_a_pod_settings_still_come_first() {
 }
 
 #[test]
+fn the_systems_authorities_are_left_unread_where_nobody_is_checked_by_them() {
+    let nowhere = Path::new("/no/such/directory");
+    let authorities = |flags: &[&str]| config(flags, &[], nowhere).unwrap().root_cert;
+    let pem = format!("cluster_ca_certificate={PEM}");
+    // None is the system's.
+    assert_eq!(authorities(&["host=https://api.example"]), None);
+    assert_eq!(authorities(&["host=api.example"]), None);
+    assert_eq!(authorities(&["host=http://127.0.0.1:8001"]), Some(Vec::new()));
+    assert_eq!(authorities(&["host=https://api.example", "insecure=true"]), Some(Vec::new()));
+    assert_eq!(authorities(&["host=https://api.example", &pem]).map(|all| all.len()), Some(1));
+}
+
+#[test]
 fn proxies_of_the_environment_spare_what_no_proxy_names() {
     let nowhere = Path::new("/no/such/directory");
     let proxy = |host: &str, environment: &[(&str, &str)]| {

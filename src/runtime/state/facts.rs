@@ -33,12 +33,19 @@ pub fn facts(state: &State) -> Facts {
 
 /// The entry of one of the pool's resources.
 pub(super) fn resource(state: &State, address: Address) -> Option<&Json> {
+    state.resources.iter().find(|entry| is_of(entry, address))
+}
+
+/// Which of the pool's resources an entry is of, if any.
+pub(super) fn address(entry: &Json) -> Option<Address> {
+    Address::ALL.into_iter().find(|address| is_of(entry, *address))
+}
+
+fn is_of(entry: &Json, address: Address) -> bool {
     let (kind, name, _) = parts(address);
-    state.resources.iter().find(|resource| {
-        [("module", MODULE), ("mode", "managed"), ("type", kind), ("name", name)]
-            .iter()
-            .all(|(member, wanted)| document::text_of(resource, member) == Some(wanted))
-    })
+    [("module", MODULE), ("mode", "managed"), ("type", kind), ("name", name)]
+        .iter()
+        .all(|(member, wanted)| document::text_of(entry, member) == Some(wanted))
 }
 
 /// The attributes of the one live object of a resource; deposed ones wait for their deletion only.

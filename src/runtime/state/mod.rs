@@ -8,6 +8,7 @@
 //! Shape of a state, as Terraform 1.11 writes it: `version` (4), `terraform_version`, `serial` (one higher
 //! with each new state), `lineage` (a UUID, kept for life), `outputs` (name -> `value`, `type`, and
 //! `sensitive` if true), `resources`, `check_results`. Members that this program does not know are kept.
+//! Bootstrap data is in none that this program writes, also where Terraform left it in one: see `scrub`.
 
 mod document;
 mod error;
@@ -15,6 +16,7 @@ mod facts;
 mod live;
 mod next;
 mod resources;
+mod scrub;
 #[cfg(test)]
 mod tests;
 mod types;
@@ -120,6 +122,12 @@ impl State {
         ];
         members.extend(self.others.iter().cloned());
         document::write(&Json::Object(members))
+    }
+
+    /// Takes out the content of S3 objects, which a state of Terraform's holds, if `is_secret` says so of its base64;
+    /// whether there was any.
+    pub fn scrub(&mut self, is_secret: &dyn Fn(&str) -> bool) -> bool {
+        scrub::scrub(&mut self.resources, is_secret)
     }
 
     /// The release that wrote it.

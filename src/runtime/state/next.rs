@@ -1,9 +1,11 @@
 //! The state that follows a state.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::{OutputValue, State, TERRAFORM_VERSION, document, is_sensitive, resources::ResourceNow, types};
-use crate::contract::json::Json;
+use super::{
+    OutputValue, State, TERRAFORM_VERSION, document, facts, is_sensitive, resources::ResourceNow, types,
+};
+use crate::{contract::json::Json, model::plan::Address};
 
 /// What is to be in the state now.
 #[derive(Clone, Debug)]
@@ -19,6 +21,8 @@ pub struct Recorded {
 pub enum ResourcesChange {
     /// They pass as they are, whoever wrote them: a refresh.
     Keep,
+    /// Of the pool's own only these are left; they pass as they are, and so do all others.
+    Left(BTreeSet<Address>),
     /// These are all.
     Now(Vec<ResourceNow>),
 }
@@ -37,7 +41,11 @@ pub fn next(
     let resources: Vec<Json> = match (&recorded.resources, previous) {
         (ResourcesChange::Now(resources), _) => resources.iter().map(ResourceNow::entry).cloned().collect(),
         (ResourcesChange::Keep, Some(previous)) => previous.resources.clone(),
-        (ResourcesChange::Keep, None) => Vec::new(),
+        (ResourcesChange::Left(left), Some(previous)) => {
+            let stays = |entry: &&Json| facts::address(entry).is_none_or(|address| left.contains(&address));
+            previous.resources.iter().filter(stays).cloned().collect()
+        }
+        (ResourcesChange::Keep | ResourcesChange::Left(_), None) => Vec::new(),
     };
     if previous
         .is_some_and(|p| same_outputs(&p.outputs, &outputs) && same_resources(&p.resources, &resources))

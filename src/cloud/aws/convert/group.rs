@@ -79,6 +79,7 @@ fn member(from: &sdk::Instance) -> GroupMember {
         id: text(from.instance_id()),
         zone: text(from.availability_zone()),
         lifecycle: text(from.lifecycle_state()),
+        health: text(from.health_status()),
         protected: from.protected_from_scale_in().unwrap_or_default(),
         template: from.launch_template().map(template_use),
     }

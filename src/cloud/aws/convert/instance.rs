@@ -12,6 +12,7 @@ pub(in crate::cloud::aws) fn instance(from: &sdk::Instance) -> Option<Instance> 
         state: text(from.state().and_then(|state| state.name())),
         zone: text(from.placement().and_then(|placement| placement.availability_zone())),
         addresses: addresses(from),
+        launched: super::moment(from.launch_time()),
     })
 }
 
@@ -53,7 +54,14 @@ pub(in crate::cloud::aws) fn image(from: &sdk::Image) -> Image {
         architecture: text(from.architecture()),
         root_device_name: text(from.root_device_name()),
         creation_date: text(from.creation_date()),
+        root_volume_size_gib: root_volume_size(from),
     }
+}
+
+fn root_volume_size(image: &sdk::Image) -> Option<u32> {
+    let root = image.root_device_name()?;
+    let device = image.block_device_mappings().iter().find(|device| device.device_name() == Some(root))?;
+    super::count(device.ebs()?.volume_size())
 }
 
 #[cfg(test)]
@@ -94,6 +102,11 @@ mod tests {
         let state = sdk::InstanceState::builder().name("hibernating".into()).build();
         let read = instance(&sdk::Instance::builder().instance_id("i-1").state(state).build()).unwrap();
         assert_eq!((read.state.as_str(), read.zone.as_str(), read.addresses.len()), ("hibernating", "", 0));
+        assert_eq!(read.launched, None);
+        let launched = aws_smithy_types::DateTime::from_millis(1_767_225_600_250);
+        let read =
+            instance(&sdk::Instance::builder().instance_id("i-1").launch_time(launched).build()).unwrap();
+        assert_eq!(read.launched, Some(crate::clock::Timestamp(1_767_225_600_250)));
         assert_eq!(instance(&sdk::Instance::builder().build()), None);
     }
 }

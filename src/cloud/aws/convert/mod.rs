@@ -25,7 +25,7 @@ pub(super) use object::object;
 pub(super) use template::{ec2_keys, ec2_tags, tag_specification, template, template_request, version};
 
 /// Text, empty if absent.
-fn text(value: Option<impl Display>) -> String {
+pub(super) fn text(value: Option<impl Display>) -> String {
     value.map(|value| value.to_string()).unwrap_or_default()
 }
 
@@ -35,7 +35,7 @@ fn filled(value: Option<impl Display>) -> Option<String> {
 }
 
 /// A count; AWS has no negative ones.
-fn count(value: Option<i32>) -> Option<u32> {
+pub(super) fn count(value: Option<i32>) -> Option<u32> {
     value.and_then(|value| u32::try_from(value).ok())
 }
 

@@ -60,6 +60,19 @@ async fn neither_payload_nor_credentials_get_into_an_error() {
     }
 }
 
+#[tokio::test]
+async fn a_refused_signature_does_not_show_the_request_with_its_session_token() {
+    let message = "The request signature we calculated does not match the signature you provided. Check your AWS \
+                   Secret Access Key and signing method.\n\nThe Canonical String for this request should have been\n\
+                   'POST\n/\n\nhost:autoscaling.eu-west-1.amazonaws.com\nx-amz-date:20260102T030405Z\n\
+                   x-amz-security-token:planted-session-token\n\n'\n\nThe String-to-Sign should have been\n'AWS4-...'";
+    let (aws, _) = always(403, query_error("SignatureDoesNotMatch", message));
+    let error = aws.group("g").await.unwrap_err();
+    assert_eq!(error.kind, ErrorKind::Credentials);
+    assert!(error.message.ends_with("Check your AWS Secret Access Key and signing method."), "{error}");
+    assert!(!format!("{error}{error:?}").contains("planted"), "{error:?}");
+}
+
 #[derive(Debug)]
 struct Broken(fn() -> CredentialsError);
 

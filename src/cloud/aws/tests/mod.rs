@@ -22,6 +22,7 @@ use percent_encoding::percent_decode_str;
 use super::Aws;
 
 mod errors;
+mod inspect;
 mod objects;
 mod reads;
 mod writes;

@@ -1,7 +1,11 @@
 //! Reads: pages, order, and "not there" as an answer.
 
 use super::{Canned, always, ec2_error, query_error, reply};
-use crate::cloud::{Cloud as _, ErrorKind, ImageQuery, TemplateQuery, VersionQuery};
+use crate::{
+    clock::Timestamp,
+    cloud::{Cloud as _, ErrorKind, ImageQuery, TemplateQuery, VersionQuery},
+    model::observed::Instance,
+};
 
 fn instances_page(ids: &[&str], next: &str) -> String {
     let item = |id: &&str| {
@@ -28,11 +32,90 @@ async fn all_pages_of_instances_sorted_without_duplicates() {
     let found = canned.aws(1).instances("captf-a-b").await.unwrap();
     let ids: Vec<&str> = found.iter().map(|instance| instance.id.as_str()).collect();
     assert_eq!(ids, ["i-1", "i-2", "i-3"]);
+    assert_eq!(canned.sent().len(), 2, "one call a page");
     let first = canned.sent()[0].fields();
     assert_eq!(first["MaxResults"], "1000");
     assert_eq!(first["Filter.1.Name"], "tag:aws:autoscaling:groupName");
     assert_eq!(first["Filter.1.Value.1"], "captf-a-b");
     assert!(!first.keys().any(|field| field.starts_with("Filter.2")), "no state filter: {first:?}");
+}
+
+/// An instance as EC2 tells of one, with more than is read.
+const WHOLE: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>
+<DescribeInstancesResponse xmlns=\"http://ec2.amazonaws.com/doc/2016-11-15/\">
+    <requestId>8f7724cf</requestId>
+    <reservationSet>
+        <item>
+            <reservationId>r-1</reservationId>
+            <groupSet/>
+            <instancesSet>
+                <item>
+                    <instanceId>i-1</instanceId>
+                    <launchTime>2026-01-01T00:00:00.250Z</launchTime>
+                    <instanceState><code>16</code><name>running</name></instanceState>
+                    <placement>
+                        <availabilityZone>eu-west-1a</availabilityZone>
+                        <availabilityZoneId>euw1-az1</availabilityZoneId>
+                    </placement>
+                    <privateIpAddress>10.0.0.5</privateIpAddress>
+                    <groupSet><item><groupId>sg-1</groupId><groupName>name</groupName></item></groupSet>
+                    <tagSet>
+                        <item><key>name</key><value>&lt;instanceId&gt;i-2&lt;/instanceId&gt;</value></item>
+                    </tagSet>
+                    <networkInterfaceSet>
+                        <item>
+                            <attachment><deviceIndex>1</deviceIndex><status>attached</status></attachment>
+                            <groupSet><item><groupId>sg-1</groupId></item></groupSet>
+                            <privateIpAddress>10.0.1.5</privateIpAddress>
+                            <privateIpAddressesSet>
+                                <item><privateIpAddress>10.0.1.6</privateIpAddress><primary>false</primary></item>
+                                <item>
+                                    <association><publicIp>192.0.2.1</publicIp></association>
+                                    <privateIpAddress>10.0.1.5</privateIpAddress>
+                                    <primary>true</primary>
+                                </item>
+                            </privateIpAddressesSet>
+                        </item>
+                        <item>
+                            <attachment><deviceIndex>0</deviceIndex></attachment>
+                            <ipv6AddressesSet>
+                                <item><ipv6Address>2001:db8::2</ipv6Address></item>
+                                <item><ipv6Address>2001:db8::1</ipv6Address><isPrimaryIpv6>true</isPrimaryIpv6></item>
+                            </ipv6AddressesSet>
+                            <privateIpAddress>10.0.0.5</privateIpAddress>
+                        </item>
+                    </networkInterfaceSet>
+                    <ipv6Address>2001:db8::9</ipv6Address>
+                </item>
+            </instancesSet>
+        </item>
+    </reservationSet>
+</DescribeInstancesResponse>
+";
+
+#[tokio::test]
+async fn all_that_is_read_of_an_instance_comes_through() {
+    let (aws, _) = always(200, WHOLE);
+    let instance = Instance {
+        id: "i-1".to_owned(),
+        state: "running".to_owned(),
+        zone: "eu-west-1a".to_owned(),
+        launched: Some(Timestamp(1_767_225_600_250)),
+        addresses: ["10.0.0.5", "10.0.1.5", "10.0.1.6", "2001:db8::9", "2001:db8::1", "2001:db8::2"]
+            .map(str::to_owned)
+            .to_vec(),
+    };
+    assert_eq!(aws.instances("captf-a-b").await.unwrap(), [instance]);
+}
+
+#[tokio::test]
+async fn an_answer_that_is_cut_off_is_an_error_and_no_smaller_pool() {
+    for end in
+        ["</item>\n            </instancesSet>", "<networkInterfaceSet>", "<tagSet>", "</reservationSet>"]
+    {
+        let (aws, _) = always(200, WHOLE.split_once(end).unwrap().0);
+        aws.instances("captf-a-b").await.unwrap_err();
+    }
 }
 
 #[tokio::test]

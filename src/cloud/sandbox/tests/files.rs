@@ -174,7 +174,7 @@ fn a_lock_that_somebody_keeps_is_not_waited_for_without_end() {
 fn a_place_that_cannot_be_written_is_an_error_that_names_the_file() {
     let directory = tempfile::tempdir().unwrap();
     let message = problem(&directory.path().join("none/account.json"));
-    assert!(message.contains("none/account.json could not be created"), "{message}");
+    assert!(message.contains("none/account.json could not be created: there is no directory "), "{message}");
     // Not a directory on the way to it.
     fs::write(directory.path().join("plain"), "x").unwrap();
     assert!(problem(&directory.path().join("plain/account.json")).contains("could not be opened"));

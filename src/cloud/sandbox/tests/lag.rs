@@ -56,6 +56,20 @@ fn a_deleting_group_stays_visible_for_n_reads() {
 }
 
 #[test]
+fn refreshes_and_policies_lag_by_themselves() {
+    let lab = Lab::with_group(1);
+    lab.sandbox.edit(|world| (world.lag.refreshes, world.lag.policies) = (2, 1));
+    let policy = Write::PutPolicy { group: GROUP.to_owned(), name: "cpu".to_owned(), target: 60.0 };
+    lab.perform(&policy).unwrap();
+    lab.perform(&Write::StartRefresh { group: GROUP.to_owned(), warmup_seconds: 0 }).unwrap();
+    let shown = || {
+        let refreshes = run(lab.sandbox.refreshes(GROUP)).unwrap().len();
+        (refreshes, run(lab.sandbox.policies(GROUP)).unwrap().len())
+    };
+    assert_eq!([shown(), shown(), shown()], [(0, 0), (0, 1), (1, 1)]);
+}
+
+#[test]
 fn templates_and_versions_lag() {
     let lab = lagging(|lag| lag.templates = 1);
     let id = lab.template("pool-1");

@@ -32,7 +32,14 @@ fn parse(text: &str) -> Result<Request, String> {
 
 #[test]
 fn schemas_are_schemas() {
-    for text in [schema::inputs(), schema::variables(), schema::outputs()] {
+    for text in [
+        schema::inputs(),
+        schema::variables(),
+        schema::outputs(),
+        schema::plan(),
+        schema::status(),
+        schema::doctor(),
+    ] {
         jsonschema::draft202012::meta::validate(&serde_json::from_str(text).unwrap()).unwrap();
     }
 }

@@ -1,5 +1,7 @@
-//! States handed to the real `terraform` and back. Without one on the PATH these tests say so.
-#![allow(clippy::print_stderr)]
+//! States handed to the real `terraform` and back. Without one on the PATH these tests say so; in CI they fail.
+
+#[path = "../../../../tests/kubernetes/terraform_found.rs"]
+mod terraform_found;
 
 use std::process::{Command, Output};
 
@@ -15,10 +17,9 @@ struct Root {
 }
 
 impl Root {
-    /// `None`, with a word on standard error, if there is no `terraform`.
-    fn new(test: &str) -> Option<Self> {
-        if Command::new("terraform").arg("version").env("CHECKPOINT_DISABLE", "1").output().is_err() {
-            eprintln!("SKIPPED {test}: there is no terraform on the PATH");
+    /// `None`, said loudly, if there is no `terraform`.
+    fn new() -> Option<Self> {
+        if !terraform_found::terraform_found() {
             return None;
         }
         let directory = tempfile::tempdir().unwrap();
@@ -124,7 +125,7 @@ fn ours(image: Option<&str>, previous: Option<&State>) -> Option<State> {
 
 #[test]
 fn terraform_finds_no_change_in_a_state_of_ours() {
-    let Some(root) = Root::new("terraform_finds_no_change_in_a_state_of_ours") else { return };
+    let Some(root) = Root::new() else { return };
     root.put(&ours(None, None).unwrap());
     let (code, said) = root.plan(&[]);
     assert_eq!(code, Some(0), "{said}");
@@ -153,7 +154,7 @@ fn terraform_finds_no_change_in_a_state_of_ours() {
 
 #[test]
 fn terraform_goes_on_from_a_state_of_ours_and_we_from_its() {
-    let Some(root) = Root::new("terraform_goes_on_from_a_state_of_ours_and_we_from_its") else { return };
+    let Some(root) = Root::new() else { return };
     let first = ours(None, None).unwrap();
     root.put(&first);
     root.succeed(&["apply", "-input=false", "-auto-approve", "-var=kubernetes_version=v1.33.0"]);
@@ -173,7 +174,7 @@ fn terraform_goes_on_from_a_state_of_ours_and_we_from_its() {
 
 #[test]
 fn what_terraform_records_is_what_we_would() {
-    let Some(root) = Root::new("what_terraform_records_is_what_we_would") else { return };
+    let Some(root) = Root::new() else { return };
     root.succeed(&["apply", "-input=false", "-auto-approve"]);
     let theirs = root.state();
     assert_eq!(

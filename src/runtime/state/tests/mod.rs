@@ -6,7 +6,7 @@ mod pool;
 mod serials;
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     path::{Path, PathBuf},
 };
 

@@ -93,3 +93,54 @@ fn a_release_that_terraform_would_not_read_is_not_kept() {
         assert_eq!(after.terraform_version(), kept_release);
     }
 }
+
+#[test]
+fn what_is_gone_leaves_the_state_and_the_rest_passes_unchanged() {
+    use crate::model::plan::Address;
+
+    let before = state(MODULE);
+    let left = BTreeSet::from([Address::Template, Address::VersionRoll]);
+    let recorded = Recorded { outputs: before.outputs(), resources: ResourcesChange::Left(left) };
+    let after = next(Some(&before), &recorded, no_lineage).unwrap();
+    let ours = |state: &State| {
+        let addresses = state.addresses();
+        let ours: Vec<Address> = Address::ALL
+            .into_iter()
+            .filter(|a| addresses.iter().any(|listed| listed == a.as_str()))
+            .collect();
+        (addresses.len() - ours.len(), ours)
+    };
+    assert_eq!(ours(&after), (ours(&before).0, vec![Address::Template, Address::VersionRoll]));
+    let resources = |state: &State| json_of(state)["resources"].as_array().unwrap().clone();
+    assert!(resources(&after).iter().all(|entry| resources(&before).contains(entry)));
+    assert!(next(Some(&after), &recorded, no_lineage).is_none(), "nothing new is nothing to write");
+}
+
+#[test]
+fn bootstrap_data_in_force_is_not_written_again_and_all_else_passes() {
+    let before = r#"{"version": 4, "serial": 1, "lineage": "l", "outputs": {}, "resources": [
+        {"mode": "managed", "type": "aws_s3_object", "name": "x", "instances": [
+            {"attributes": {"id": "U0VDUkVU", "content": "SECRET", "content_base64": "b2xk"}},
+            {"deposed": "0a1b2c3d", "attributes": {"content_base64": "U0VDUkVU", "source": "f"}},
+            {"attributes_flat": {"content": "SECRET", "key": "k"}}]},
+        {"mode": "data", "type": "aws_s3_object", "name": "x", "instances": [{"attributes": {"body": "SECRET"}}]},
+        {"mode": "managed", "type": "terraform_data", "name": "x", "instances": [{
+            "attributes": {"id": "i", "content": "SECRET"}}]}
+    ]}"#;
+    let before = State::parse(before.as_bytes()).unwrap();
+    assert!(next(Some(&before), &again(&before), no_lineage).is_none(), "a secret is no news");
+    let mut after = next(Some(&before), &kept(outputs(json!({"replicas": 1}))), no_lineage).unwrap();
+    assert_eq!(json_of(&after)["resources"], json_of(&before)["resources"]);
+    let in_force = |content: &str| content == "U0VDUkVU";
+    assert!(after.scrub(&in_force) && !after.scrub(&in_force));
+    let scrubbed = json_of(&after)["resources"].clone();
+    let objects = &scrubbed[0]["instances"];
+    assert_eq!(
+        objects[0]["attributes"],
+        json!({"id": "U0VDUkVU", "content": null, "content_base64": "b2xk"})
+    );
+    assert_eq!(objects[1]["attributes"], json!({"content_base64": null, "source": "f"}));
+    assert_eq!(objects[2]["attributes_flat"], json!({"content": null, "key": "k"}));
+    assert_eq!(scrubbed[1]["instances"][0]["attributes"], json!({"body": null}));
+    assert_eq!(scrubbed[2], json_of(&before)["resources"][2]);
+}

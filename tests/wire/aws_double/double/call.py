@@ -52,7 +52,9 @@ class Call:
 
     def _read_query(self):
         form = parse_qs(self.body.decode("utf-8", "replace"), keep_blank_values=True)
-        self.operation = form.get("Action", ["Unknown"])[0]
+        # The services that speak JSON name the operation in a header.
+        target = self.headers.get("x-amz-target", "").rpartition(".")[2]
+        self.operation = form.get("Action", [target or "Unknown"])[0]
         # User data holds labels and bucket names, no secrets; but it is a body, and long.
         self.parameters = {
             name: values[0]

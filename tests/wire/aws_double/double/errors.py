@@ -1,5 +1,6 @@
 """Errors as each service writes them, and the ones that the strict models raise."""
 
+import json
 from uuid import uuid4
 from xml.sax.saxutils import escape
 
@@ -26,6 +27,9 @@ def group_not_found(name):
 def answer(call, status, code, message):
     """An error answer: status, headers, body. A HEAD has no body, so S3's code is lost there, as in AWS."""
     request_id = str(uuid4())
+    if call.service == "servicequotas":
+        headers = [("Content-Type", "application/x-amz-json-1.1"), ("x-amzn-RequestId", request_id)]
+        return status, headers, json.dumps({"__type": code, "message": message}).encode()
     code, message = escape(code), escape(message)
     if call.service == "s3":
         body = f"<Error><Code>{code}</Code><Message>{message}</Message><RequestId>{request_id}</RequestId></Error>"

@@ -13,6 +13,8 @@ from .rules import policy_target_not_found
 from .templates import StrictTemplate, TemplateOperations
 
 PAGE = 50
+# AWS's default quotas of a region.
+MAX_GROUPS, MAX_LAUNCH_CONFIGURATIONS = 500, 200
 
 
 class StrictEC2(TemplateOperations, EC2Response):
@@ -47,6 +49,16 @@ class StrictAutoScaling(AutoScalingResponse):
         force = self._get_bool_param("ForceDelete", False)
         self.autoscaling_backend.delete_auto_scaling_group(self._get_param("AutoScalingGroupName"), force)
         return EmptyResult()
+
+    def describe_account_limits(self):
+        return ActionResult(
+            {
+                "MaxNumberOfAutoScalingGroups": MAX_GROUPS,
+                "MaxNumberOfLaunchConfigurations": MAX_LAUNCH_CONFIGURATIONS,
+                "NumberOfAutoScalingGroups": len(self.autoscaling_backend.autoscaling_groups),
+                "NumberOfLaunchConfigurations": 0,
+            }
+        )
 
     def describe_scaling_activities(self):
         name = self._get_param("AutoScalingGroupName")

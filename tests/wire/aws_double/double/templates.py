@@ -51,6 +51,7 @@ class TemplateOperations:
         return self._once("CreateLaunchTemplateVersion", self._create_version)
 
     def delete_launch_template_versions(self):
+        self.error_on_dryrun()
         template = self._template()
         numbers = self._get_param("Versions", [])
         if not 1 <= len(numbers) <= VERSIONS_A_CALL:
@@ -77,12 +78,14 @@ class TemplateOperations:
         )
 
     def modify_launch_template(self):
+        self.error_on_dryrun()
         template = self._template()
         number = self._get_param("DefaultVersion") or self._get_param("SetDefaultVersion")
         template.default_version_number = template.get_version(number).number
         return ActionResult({"LaunchTemplate": describe(template)})
 
     def delete_launch_template(self):
+        self.error_on_dryrun()
         template = self._template()
         self.ec2_backend.launch_templates.pop(template.id)
         self.ec2_backend.launch_template_name_to_ids.pop(template.name)

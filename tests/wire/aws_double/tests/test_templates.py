@@ -25,6 +25,19 @@ class Creation(DoubleTest):
         fields["LaunchTemplateData"] = {**DATA, "ImageId": NEWER_IMAGE}
         self.refused("IdempotentParameterMismatch", self.ec2.create_launch_template_version, **fields)
 
+    def test_a_dry_run_changes_nothing(self):
+        template = self.template()
+        for call, fields in [
+            (self.ec2.create_launch_template, {"LaunchTemplateName": "other", "LaunchTemplateData": DATA}),
+            (self.ec2.create_launch_template_version, {"LaunchTemplateId": template, "LaunchTemplateData": DATA}),
+            (self.ec2.modify_launch_template, {"LaunchTemplateId": template, "DefaultVersion": "1"}),
+            (self.ec2.delete_launch_template_versions, {"LaunchTemplateId": template, "Versions": ["1"]}),
+            (self.ec2.delete_launch_template, {"LaunchTemplateId": template}),
+        ]:
+            self.refused("DryRunOperation", call, DryRun=True, **fields)
+        found = self.ec2.describe_launch_templates()["LaunchTemplates"]
+        self.assertEqual([(one["LaunchTemplateId"], one["LatestVersionNumber"]) for one in found], [(template, 1)])
+
     def test_user_data_has_a_limit(self):
         self.template("fits", UserData=user_data(16384))
         self.refused("InvalidUserData.Malformed", self.template, "big", UserData=user_data(16385))

@@ -1,0 +1,26 @@
+//! `doctor`: what will go wrong before it does.
+
+use super::{account::Place, load, session::Session};
+use crate::{
+    cli::{DoctorArgs, DoctorFormat},
+    contract::request::Request,
+    engine,
+    model::checkup::Status,
+    view,
+};
+
+/// Checks, prints, and fails if a check does.
+pub(super) fn doctor(session: &Session<'_>, args: &DoctorArgs) -> anyhow::Result<u8> {
+    let inputs = load::inputs(&args.inputs)?;
+    let request = Request::parse(&inputs).map_err(|problems| load::told(problems, &args.inputs))?;
+    session.online(Place::Request(&request), async |run| {
+        let found = run.reading(async { Ok(engine::checkup(run.account.cloud(), &request).await) }).await?;
+        let (pool, region) = (load::pool(&request.scope), run.account.region());
+        let text = match args.format {
+            DoctorFormat::Json => view::checkup_json(&found, &pool, region),
+            DoctorFormat::Text => view::checkup(&found, &pool, region, args.quiet, run.ui.result_style()),
+        };
+        run.ui.result(&text);
+        Ok(u8::from(found.count(Status::Fail) > 0))
+    })
+}

@@ -1,0 +1,77 @@
+//! Completions and man pages, made from the definition of the command line.
+
+use std::{fs, path::Path};
+
+use anyhow::Context as _;
+use clap::{Command, CommandFactory};
+
+use super::ui::Ui;
+use crate::{
+    cli::{Cli, CompletionsArgs, ManArgs},
+    error::{Failure, Kind},
+    view::text,
+};
+
+/// The program's name on the command line.
+const NAME: &str = "machinepool";
+
+/// Prints a script for a shell.
+pub(super) fn completions(ui: &Ui, args: &CompletionsArgs) {
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut Cli::command(), NAME, &mut script);
+    ui.result(&String::from_utf8_lossy(&script));
+}
+
+/// Prints one man page, or writes all of them.
+pub(super) fn man(ui: &Ui, args: &ManArgs) -> anyhow::Result<u8> {
+    let mut program = Cli::command();
+    // Gives each command the name by which it is called.
+    program.build();
+    match &args.dir {
+        Some(directory) => write_pages(ui, &program, directory)?,
+        None => ui.result(&page(named(&program, &args.command)?)?),
+    }
+    Ok(0)
+}
+
+/// The command of that name.
+fn named<'a>(program: &'a Command, words: &[String]) -> Result<&'a Command, Failure> {
+    let mut found = program;
+    for word in words {
+        found = found.find_subcommand(word).ok_or_else(|| {
+            let known: Vec<String> = shown(found).map(|command| command.get_name().to_owned()).collect();
+            let detail = match known.as_slice() {
+                [] => format!("{} has no commands of its own.", found.get_name()),
+                known => format!("There are {}.", text::list(known)),
+            };
+            Failure::new(Kind::Usage, "There is no such command", detail)
+        })?;
+    }
+    Ok(found)
+}
+
+/// The commands below one, but for `help`, which has nothing to say on a page of its own.
+fn shown(command: &Command) -> impl Iterator<Item = &Command> {
+    command.get_subcommands().filter(|below| below.get_name() != "help" && !below.is_hide_set())
+}
+
+fn page(command: &Command) -> anyhow::Result<String> {
+    let mut page = Vec::new();
+    clap_mangen::Man::new(command.clone()).render(&mut page).context("Cannot make the man page")?;
+    Ok(String::from_utf8_lossy(&page).into_owned())
+}
+
+fn write_pages(ui: &Ui, program: &Command, directory: &Path) -> anyhow::Result<()> {
+    fs::create_dir_all(directory)
+        .with_context(|| format!("Cannot make the directory {}", directory.display()))?;
+    let mut all = vec![program];
+    while let Some(command) = all.pop() {
+        all.extend(shown(command));
+        // `machinepool-rollout-start`, as building the definition has named it.
+        let name = command.get_display_name().unwrap_or(command.get_name());
+        let path = directory.join(format!("{name}.1"));
+        fs::write(&path, page(command)?).with_context(|| format!("Cannot write {}", path.display()))?;
+        ui.result(&format!("{}\n", path.display()));
+    }
+    Ok(())
+}

@@ -1,0 +1,117 @@
+//! Starting, recognising and ending instance refreshes.
+
+use std::ops::ControlFlow;
+
+use super::{perform::Performer, wait};
+use crate::{
+    cloud::ErrorKind,
+    contract::request::Tags,
+    error::Failure,
+    model::{
+        observed::{Group, Refresh},
+        records::{self, RollMark},
+        resources::{Answer, Write},
+        roll, target,
+    },
+};
+
+impl Performer<'_> {
+    /// `InstanceRefreshInProgress` can mean that the answer to our own start was lost: one that belongs
+    /// to the wanted template is success. Another one is ended, and ours started.
+    pub(super) async fn start_refresh(&self, write: &Write, group: &str) -> Result<(), Failure> {
+        wait::until(self.ctx, wait::LIMIT, async || {
+            match self.patiently(write).await? {
+                Ok(answer) => {
+                    if let Answer::Refresh(id) = answer {
+                        self.refresh.replace(Some(id));
+                    }
+                    return Ok(ControlFlow::Break(()));
+                }
+                Err(error) if error.kind == ErrorKind::RefreshInProgress => {}
+                Err(error) => return Err(error.into()),
+            }
+            let (found, refreshes) = self.look(group).await?;
+            let Some(active) = roll::active(&refreshes) else {
+                return Ok(ControlFlow::Continue(
+                    "AWS does not show yet which instance refresh runs".to_owned(),
+                ));
+            };
+            if self.is_ours(found.as_ref(), &refreshes) {
+                self.refresh.replace(Some(active.id.clone()));
+                return Ok(ControlFlow::Break(()));
+            }
+            self.mark_off(group).await?;
+            self.end_refresh(group).await?;
+            Ok(ControlFlow::Continue("another instance refresh ran, and was ended".to_owned()))
+        })
+        .await
+    }
+
+    pub(super) async fn roll_stragglers(
+        &self,
+        group: &str,
+        template: &str,
+        warmup_seconds: u32,
+    ) -> Result<(), Failure> {
+        let found = self.ctx.cloud.group(group).await?;
+        if found.is_some_and(|found| roll::outdated(&found, template).next().is_some()) {
+            let write = Write::StartRefresh { group: group.to_owned(), warmup_seconds };
+            self.start_refresh(&write, group).await?;
+        }
+        Ok(())
+    }
+
+    async fn look(&self, group: &str) -> Result<(Option<Group>, Vec<Refresh>), Failure> {
+        let (found, refreshes) =
+            futures_util::join!(self.ctx.cloud.group(group), self.ctx.cloud.refreshes(group));
+        Ok((found?, refreshes?))
+    }
+
+    /// Whether the refresh that runs belongs to the wanted roll key.
+    fn is_ours(&self, group: Option<&Group>, refreshes: &[Refresh]) -> bool {
+        let mark = group.and_then(roll::mark);
+        mark.is_some()
+            && roll::belonging(mark.as_ref(), &self.hash, None, refreshes)
+                .first()
+                .is_some_and(|r| !roll::is_final(&r.status))
+    }
+
+    /// Says on the group that no refresh up to the newest one belongs to the wanted roll key.
+    pub(super) async fn mark_off(&self, group: &str) -> Result<(), Failure> {
+        let refreshes = self.ctx.cloud.refreshes(group).await?;
+        let newest = refreshes.first().map(|r| r.id.clone());
+        let mark = RollMark { hash: self.hash.clone(), newest }.to_string();
+        let tags = Tags::from([(records::ROLL.to_owned(), mark)]);
+        self.send(&Write::TagGroup { group: group.to_owned(), tags }).await.map(drop)
+    }
+
+    /// Marks off and ends what runs, unless it turns out to be the roll that is wanted: then the
+    /// reading that the plan was made from lagged behind.
+    pub(super) async fn supersede(&self, group: &str, template: &str) -> Result<(), Failure> {
+        let (found, refreshes) = self.look(group).await?;
+        let launches = found.as_ref().and_then(target::current_use).is_some_and(|used| used.name == template);
+        if launches && self.is_ours(found.as_ref(), &refreshes) {
+            return Ok(());
+        }
+        self.mark_off(group).await?;
+        self.end_refresh(group).await
+    }
+
+    /// Cancels the active refresh, once, and waits until it has come to a final status.
+    pub(super) async fn end_refresh(&self, group: &str) -> Result<(), Failure> {
+        let mut cancelled = false;
+        wait::until(self.ctx, wait::LIMIT, async || {
+            let refreshes = self.ctx.cloud.refreshes(group).await?;
+            let Some(active) = roll::active(&refreshes) else { return Ok(ControlFlow::Break(())) };
+            let waiting = format!("instance refresh {} is {}", active.id, active.status);
+            if !cancelled && active.status != "Cancelling" {
+                match self.ctx.cloud.perform(&Write::CancelRefresh { group: group.to_owned() }).await {
+                    Err(error) if error.kind != ErrorKind::NoActiveRefresh => return Err(error.into()),
+                    _ => cancelled = true,
+                }
+            }
+            Ok(ControlFlow::Continue(waiting))
+        })
+        .await
+    }
+}

@@ -1,0 +1,128 @@
+//! What the credentials may do, as far as it can be found out without doing it.
+
+use super::{Check, Look, PoolFacts, Rehearsal, Status};
+use crate::contract::request::Request;
+
+/// The reads of every command. What one of them denies, plan fails with.
+pub(super) fn reads(request: &Request, pool: &PoolFacts) -> Check {
+    const ID: &str = "permissions.reads";
+    let PoolFacts {
+        group,
+        instances,
+        policies,
+        refreshes,
+        activities,
+        scheduled_actions,
+        templates,
+        versions,
+        object,
+        images,
+    } = pool;
+    // A pinned image launches without having been looked at.
+    let is_pinned = request.machine_image.id.is_some();
+    let needed: Vec<&'static str> = [
+        denied(group),
+        denied(instances),
+        denied(policies),
+        denied(refreshes),
+        denied(templates),
+        denied(versions),
+        denied(object),
+        denied(images).filter(|_| !is_pinned),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    let useful: Vec<&'static str> =
+        [denied(activities), denied(scheduled_actions), denied(images).filter(|_| is_pinned)]
+            .into_iter()
+            .flatten()
+            .collect();
+    let list = |calls: &[&'static str]| {
+        let actions: Vec<&str> =
+            calls.iter().flat_map(|call| crate::model::permissions::needed_for(call)).collect();
+        actions.join(", ")
+    };
+    let fix = "machinepool iam-policy prints the whole policy.";
+    if !needed.is_empty() {
+        return Check::fail(ID, "The credentials may not read what plan and apply need")
+            .because(format!("AWS denies: {}.", list(&needed)))
+            .fix(format!("Allow them. {fix}"));
+    }
+    if !useful.is_empty() {
+        return Check::warning(ID, "The credentials may not read all of a pool")
+            .because(format!(
+                "AWS denies: {}. Without them, a failing launch is not explained, an image not checked, or a destroy fails.",
+                list(&useful)
+            ))
+            .fix(format!("Allow them. {fix}"));
+    }
+    match first_trouble(pool) {
+        Some((call, words)) => Check::new(ID, Status::Skipped, "Not all of the pool could be read")
+            .because(format!("{call} failed: {words}")),
+        None => Check::pass(ID, "The credentials may read all that the commands read"),
+    }
+}
+
+fn denied<T>(look: &Look<T>) -> Option<&'static str> {
+    match look {
+        Look::Denied { call } => Some(call),
+        _ => None,
+    }
+}
+
+fn trouble<T>(look: &Look<T>) -> Option<(&'static str, &str)> {
+    match look {
+        Look::Failed { call, kind: super::Trouble::Other | super::Trouble::Network, words } => {
+            Some((call, words))
+        }
+        _ => None,
+    }
+}
+
+fn first_trouble(pool: &PoolFacts) -> Option<(&'static str, &str)> {
+    trouble(&pool.group)
+        .or_else(|| trouble(&pool.instances))
+        .or_else(|| trouble(&pool.policies))
+        .or_else(|| trouble(&pool.refreshes))
+        .or_else(|| trouble(&pool.activities))
+        .or_else(|| trouble(&pool.scheduled_actions))
+        .or_else(|| trouble(&pool.templates))
+        .or_else(|| trouble(&pool.versions))
+        .or_else(|| trouble(&pool.object))
+        .or_else(|| trouble(&pool.images))
+}
+
+/// Writes of EC2 that were only tried.
+pub(super) fn rehearsals(tried: &[(Rehearsal, Look<()>)]) -> Vec<Check> {
+    tried.iter().map(|(rehearsal, look)| check(rehearsal, look)).collect()
+}
+
+fn check(rehearsal: &Rehearsal, look: &Look<()>) -> Check {
+    let (id, what) = match rehearsal {
+        Rehearsal::NewTemplate { .. } => ("permissions.create_template", "make a launch template"),
+        Rehearsal::NewVersion { .. } => {
+            ("permissions.create_version", "make a version of the launch template")
+        }
+        Rehearsal::DeleteTemplate { .. } => ("permissions.delete_template", "delete the launch template"),
+        Rehearsal::Launch { .. } => ("permissions.launch", "launch from the pool's template"),
+    };
+    match look {
+        Look::Seen(()) => Check::pass(id, format!("The credentials may {what} (tried, not done)")),
+        Look::Denied { call } => {
+            let mut actions = super::actions_of(call);
+            if matches!(rehearsal, Rehearsal::Launch { .. }) {
+                actions.push_str(", ec2:CreateTags, iam:PassRole");
+            }
+            Check::fail(id, format!("The credentials may not {what}"))
+                .because("AWS denied it when it was tried.")
+                .fix(format!("Allow {actions}. machinepool iam-policy prints the whole policy."))
+        }
+        Look::Failed { words, .. } if matches!(rehearsal, Rehearsal::Launch { .. }) => {
+            Check::fail(id, "EC2 would not launch from the pool's template")
+                .because(format!("AWS says: {words}"))
+                .fix("Mend what it names; an apply makes a new version of the template.")
+        }
+        other => Check::unseen(id, &format!("whether the credentials may {what}"), other),
+    }
+}

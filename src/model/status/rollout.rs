@@ -1,0 +1,145 @@
+//! How far a roll is, how the last one ended, and what comes next.
+
+use serde::Serialize;
+
+use super::{Behind, Current, MemberStatus, Seen, moment_if_any};
+use crate::{
+    clock::Timestamp,
+    model::{observed::Refresh, roll},
+};
+
+/// The instance refresh, and whom it has to do with.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Rollout {
+    /// Whether an instance refresh is under way.
+    pub active: bool,
+    /// That one, else the latest.
+    pub refresh: Option<RefreshStatus>,
+    /// Members on another launch template than the group's.
+    pub on_other_template: usize,
+    /// Members on another version of the group's template.
+    pub on_older_version: usize,
+    /// What comes next, in one or two sentences.
+    pub next: String,
+}
+
+/// An instance refresh.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct RefreshStatus {
+    /// Id.
+    pub id: String,
+    /// AWS's word.
+    pub status: String,
+    /// AWS's reason.
+    pub reason: Option<String>,
+    /// Start.
+    #[serde(serialize_with = "moment_if_any")]
+    pub started_at: Option<Timestamp>,
+    /// End.
+    #[serde(serialize_with = "moment_if_any")]
+    pub ended_at: Option<Timestamp>,
+    /// Percent complete.
+    pub percentage: Option<u32>,
+    /// Instances left to replace.
+    pub remaining: Option<u32>,
+    /// When it ends if it goes on as so far; `None` before the first instance is replaced.
+    #[serde(serialize_with = "moment_if_any")]
+    pub estimated_end_at: Option<Timestamp>,
+    /// Whether it was started for the template that the group has now.
+    pub of_current_template: bool,
+}
+
+pub(super) fn rollout(
+    seen: &Seen,
+    current: Option<&Current<'_>>,
+    rows: &[MemberStatus],
+    now: Timestamp,
+) -> Rollout {
+    let group = seen.group.as_ref();
+    let mark = group.and_then(roll::mark);
+    let template = current.and_then(|current| seen.templates.iter().find(|t| t.id == current.id));
+    let hash = mark.as_ref().map(|mark| mark.hash.clone()).unwrap_or_default();
+    let own = roll::belonging(mark.as_ref(), &hash, template, &seen.refreshes);
+    let active = roll::active(&seen.refreshes);
+    let shown = active.or(seen.refreshes.first());
+    let is_own = |refresh: &Refresh| own.iter().any(|known| known.id == refresh.id);
+    let behind = |how| rows.iter().filter(|row| !row.leaving && row.behind == how).count();
+    let (other, older) = (behind(Behind::OtherTemplate), behind(Behind::OlderVersion));
+    Rollout {
+        active: active.is_some(),
+        refresh: shown.map(|refresh| described(refresh, is_own(refresh), now)),
+        on_other_template: other,
+        on_older_version: older,
+        next: match (group, active) {
+            (None, _) => "There is no group, so there is nothing to roll.".to_owned(),
+            (Some(group), _) if group.deleting => "The group is being deleted.".to_owned(),
+            (Some(_), Some(refresh)) => while_active(refresh, is_own(refresh)).to_owned(),
+            (Some(_), None) => {
+                let members = rows.iter().filter(|row| !row.leaving).count();
+                next(own.first().map(|refresh| refresh.status.as_str()), members, other, older)
+            }
+        },
+    }
+}
+
+fn described(refresh: &Refresh, of_current_template: bool, now: Timestamp) -> RefreshStatus {
+    RefreshStatus {
+        id: refresh.id.clone(),
+        status: refresh.status.clone(),
+        reason: refresh.reason.clone(),
+        started_at: refresh.start,
+        ended_at: refresh.end,
+        percentage: refresh.percentage,
+        remaining: refresh.remaining,
+        estimated_end_at: estimated_end(refresh, now),
+        of_current_template,
+    }
+}
+
+/// The end of a refresh that goes on as fast as so far.
+fn estimated_end(refresh: &Refresh, now: Timestamp) -> Option<Timestamp> {
+    let (start, done) = (refresh.start?, refresh.percentage?);
+    if refresh.status != "InProgress" || !(1..100).contains(&done) {
+        return None;
+    }
+    let whole = now.since(start).checked_mul(100)? / done;
+    Some(start.plus(whole))
+}
+
+fn while_active(refresh: &Refresh, is_own: bool) -> &'static str {
+    match (refresh.status.as_str(), is_own) {
+        ("Cancelling", _) => "It is being cancelled.",
+        ("RollbackInProgress", _) => "AWS takes back what it replaced.",
+        (_, true) => "It goes on by itself; rollout cancel stops it.",
+        (_, false) => {
+            "It was not started for the group's present template. An apply that has to roll ends it; rollout cancel \
+             does so at once."
+        }
+    }
+}
+
+fn next(latest: Option<&str>, members: usize, other: usize, older: usize) -> String {
+    if other > 0 {
+        let text = match latest {
+            None => "An apply replaces the members on another template.",
+            Some("Failed") => {
+                "The next apply starts it again, up to three times for one template version; rollout start begins \
+                 anew."
+            }
+            Some("Successful") => {
+                "It left members on another template behind: put aside (standby), protected or attached by hand. \
+                 rollout start tries again."
+            }
+            Some(_) => "It was stopped, and an apply leaves it so. rollout start goes on.",
+        };
+        return text.to_owned();
+    }
+    match older {
+        0 if members == 0 => "There are no members to roll.".to_owned(),
+        0 => "All members run what the group launches.".to_owned(),
+        1 => "1 member runs another version of the template and stays; rollout start replaces it.".to_owned(),
+        many => format!(
+            "{many} members run another version of the template and stay; rollout start replaces them."
+        ),
+    }
+}

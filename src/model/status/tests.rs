@@ -1,0 +1,243 @@
+#![allow(clippy::unwrap_used)]
+
+use serde_json::{Value, json};
+
+use super::*;
+use crate::{
+    contract::schema,
+    model::{
+        advice::Cause,
+        observed::{GroupMember, TemplateUse},
+        plan::{Change, FieldChange},
+        testing::{self, NOW},
+    },
+};
+
+const EMPTY: Compared<'_> = Compared::Not("a test");
+
+fn of(seen: &Seen) -> Status {
+    status(&testing::request(|_| {}).scope, "us-east-1", seen, EMPTY, NOW)
+}
+
+fn refresh(status: &str, percentage: u32) -> Refresh {
+    Refresh {
+        id: "r-1".into(),
+        status: status.into(),
+        start: Some(Timestamp(NOW.0 - 300_000)),
+        percentage: Some(percentage),
+        ..Refresh::default()
+    }
+}
+
+fn faults(json: &Value) -> Vec<String> {
+    let mut whole: Value = serde_json::from_str(schema::status()).unwrap();
+    if json.get("format_version").is_none() {
+        // The part about the roll alone.
+        whole = json!({"$ref": "#/$defs/rollout", "$defs": whole["$defs"]});
+    }
+    let validator = jsonschema::draft202012::new(&whole).unwrap();
+    validator.iter_errors(json).map(|error| format!("{}: {error}", error.instance_path())).collect()
+}
+
+#[test]
+fn the_json_form_is_what_the_schema_says() {
+    jsonschema::draft202012::meta::validate(&serde_json::from_str(schema::status()).unwrap()).unwrap();
+    let mut rolling = testing::seen(&[1, 1, 2, 0]);
+    rolling.refreshes = vec![refresh("InProgress", 40)];
+    rolling.activities = Some(vec![testing::activity("Failed", "not sufficient m6i.large capacity")]);
+    rolling.group.as_mut().unwrap().members[0].template = None;
+    let deleting = Seen {
+        group: Some(Group { deleting: true, ..rolling.group.clone().unwrap() }),
+        activities: None,
+        ..rolling.clone()
+    };
+    for seen in [Seen::default(), rolling, deleting] {
+        let json = serde_json::to_value(of(&seen)).unwrap();
+        assert_eq!(faults(&json), [""; 0], "{json:#}");
+        assert_eq!(faults(&json["rollout"]), [""; 0], "{json:#}");
+    }
+    let plan = Plan { changes: vec![change(Action::Update)], ..Plan::default() };
+    let compared = status(&testing::request(|_| {}).scope, "r", &Seen::default(), Compared::With(&plan), NOW);
+    assert_eq!(faults(&serde_json::to_value(compared).unwrap()), [""; 0]);
+    assert_ne!(faults(&json!({"format_version": "1.0", "pool": 1})), [""; 0], "the schema can fail");
+}
+
+/// Every cause that the program can tell is in the schema.
+#[test]
+fn the_schema_knows_every_cause() {
+    let schema: Value = serde_json::from_str(schema::status()).unwrap();
+    let known = &schema["properties"]["activities"]["items"]["properties"]["cause"]["enum"];
+    for cause in [Cause::Capacity, Cause::NotOffered, Cause::ServiceRole, Cause::KeyPair, Cause::Throttled] {
+        let word = serde_json::to_value(cause).unwrap();
+        assert!(known.as_array().unwrap().contains(&word), "{word}");
+    }
+}
+
+fn change(action: Action) -> Change {
+    let field = FieldChange { field: "user_data".into(), now: None, then: None };
+    Change { address: Address::Template, name: "x".into(), action, fields: vec![field], reason: None }
+}
+
+#[test]
+fn a_member_is_compared_with_what_the_group_launches() {
+    use Behind::{No, NoTemplate, OlderVersion, OtherTemplate, Unknown};
+    let mut seen = testing::seen(&[2, 1, 0, 2, 2]);
+    let group = seen.group.as_mut().unwrap();
+    group.members[3].template = None;
+    // Made again under the same name: for a roll, an older version.
+    group.members[4].template.as_mut().unwrap().id = "lt-gone".into();
+    let behind = |seen: &Seen| of(seen).members.iter().map(|m| m.behind).collect::<Vec<_>>();
+    // By zone: members 0 and 3, 1 and 4, 2.
+    assert_eq!(behind(&seen), [No, NoTemplate, OlderVersion, OlderVersion, OtherTemplate]);
+    let counts = of(&seen).counts;
+    assert_eq!((counts.on_older_version, counts.on_other_template), (2, 1));
+    let pinned = |version: &str| {
+        let mut seen = testing::seen(&[2, 1]);
+        let launch = Launch::Template(TemplateUse { version: version.into(), ..testing::used(2) });
+        seen.group.as_mut().unwrap().launch = launch;
+        (behind(&seen), of(&seen).warnings.len())
+    };
+    assert_eq!(pinned("$Latest"), (vec![No, OlderVersion], 0));
+    assert_eq!(pinned("1"), (vec![OlderVersion, No], 1), "a fixed version is worth a warning");
+    assert_eq!(pinned("$Default"), (vec![OlderVersion, No], 1));
+    seen.templates.clear();
+    assert_eq!(behind(&seen)[0], Unknown, "no template is listed");
+    assert_eq!(of(&seen).template.unwrap().version, None);
+}
+
+#[test]
+fn everybody_alive_or_listed_is_shown() {
+    let mut seen = testing::seen(&[2, 2, 2]);
+    let listed = |id: &str, lifecycle: &str| GroupMember {
+        id: id.into(),
+        zone: "us-east-1a".into(),
+        lifecycle: lifecycle.into(),
+        ..GroupMember::default()
+    };
+    let group = seen.group.as_mut().unwrap();
+    group.members.extend([listed("i-8", "Pending"), listed("i-9", "Terminating:Wait")]);
+    for (id, state) in [("i-5", "terminated"), ("i-6", "shutting-down"), ("i-7", "running")] {
+        seen.instances.push(Instance { id: id.into(), state: state.into(), ..Instance::default() });
+    }
+    let status = of(&seen);
+    let shown: Vec<(&str, &str, bool)> =
+        status.members.iter().map(|m| (m.instance_id.as_str(), m.state.as_str(), m.leaving)).collect();
+    assert!(
+        shown.contains(&("i-8", "pending", false)) && shown.contains(&("i-9", "pending", true)),
+        "{shown:?}"
+    );
+    assert!(shown.contains(&("i-6", "shutting-down", true)) && shown.contains(&("i-7", "running", false)));
+    assert!(!shown.iter().any(|(id, ..)| *id == "i-5"), "{shown:?}");
+    assert_eq!((status.counts.members, status.counts.leaving), (6, 2));
+}
+
+#[test]
+fn the_end_is_estimated_from_progress_so_far() {
+    let end = |status: &str, percentage| {
+        let mut seen = testing::seen(&[0, 0]);
+        seen.refreshes = vec![refresh(status, percentage)];
+        of(&seen).rollout.refresh.unwrap().estimated_end_at.map(|end| (end.0 - NOW.0) / 1000)
+    };
+    assert_eq!(end("InProgress", 50), Some(300));
+    assert_eq!(end("InProgress", 75), Some(100));
+    assert_eq!(end("InProgress", 0), None);
+    assert_eq!(end("InProgress", 100), None);
+    assert_eq!(end("Pending", 50), None);
+    assert_eq!(end("Successful", 50), None);
+}
+
+#[test]
+fn what_comes_next_follows_from_members_and_the_last_refresh() {
+    let next = |versions: &[u32], refreshes: &[&str]| {
+        let mut seen = testing::seen(versions);
+        seen.refreshes = refreshes.iter().map(|status| refresh(status, 10)).collect();
+        of(&seen).rollout.next
+    };
+    assert!(next(&[2], &[]).starts_with("All members run"));
+    assert!(next(&[], &[]).starts_with("There are no members"));
+    assert!(next(&[2, 1], &[]).starts_with("1 member runs another version"));
+    assert!(next(&[1, 1, 0], &[]).starts_with("An apply replaces"));
+    assert!(next(&[0], &["Failed"]).contains("up to three times"));
+    assert!(next(&[0], &["Cancelled"]).contains("an apply leaves it so"));
+    assert!(next(&[0], &["RollbackSuccessful"]).contains("an apply leaves it so"));
+    assert!(next(&[0], &["Successful"]).contains("left members on another template behind"));
+    assert!(next(&[0], &["InProgress"]).contains("rollout cancel stops it"));
+    assert!(next(&[0], &["SomethingNew"]).contains("rollout cancel stops it"), "an unknown word is active");
+    assert!(next(&[0], &["Cancelling"]).contains("being cancelled"));
+    assert!(of(&Seen::default()).rollout.next.contains("There is no group"));
+}
+
+#[test]
+fn failures_in_the_same_words_are_one_with_advice() {
+    let at =
+        |seconds: i64, activity: Activity| Activity { start: Timestamp(NOW.0 - seconds * 1000), ..activity };
+    let capacity = "We currently do not have sufficient m6i.large capacity in the Availability Zone";
+    let mut seen = testing::seen(&[2]);
+    seen.activities = Some(vec![
+        at(10, testing::activity("Failed", capacity)),
+        at(20, testing::activity("Successful", "")),
+        at(60, testing::activity("Failed", capacity)),
+        at(90, testing::activity("Failed", "Something new under the sun")),
+    ]);
+    let told = of(&seen).activities.unwrap();
+    assert_eq!(told.iter().map(|a| a.times).collect::<Vec<_>>(), [2, 1, 1]);
+    assert_eq!((told[0].cause, told[0].first_started_at.0), (Some(Cause::Capacity), NOW.0 - 60_000));
+    assert!(told[0].advice.unwrap().contains("instance_type"));
+    assert_eq!(
+        (told[0].description.as_str(), told[0].message.as_deref()),
+        ("Launching a new EC2 instance.", Some(capacity))
+    );
+    assert_eq!((told[1].message.as_deref(), told[2].cause), (None, None));
+}
+
+#[test]
+fn warnings_are_told_once() {
+    let mut seen = testing::seen(&[2, 2]);
+    let group = seen.group.as_mut().unwrap();
+    group.suspended.insert("Launch".into());
+    group.members[0].lifecycle = "Standby".into();
+    group.members[1].health = "Unhealthy".into();
+    group.deletion_protection = Some("prevent-all-deletion".into());
+    group.tags.get_mut("captf.io/cluster").unwrap().value = "other".into();
+    seen.activities = None;
+    let scope = testing::request(|r| {
+        r.scope.node_labels = testing::tags(&[("kubernetes.io/role", "x"), ("team", "a")]);
+    })
+    .scope;
+    let plan = Plan {
+        warnings: vec![
+            Diagnostic::warning("Suspended on the group: Launch", ""),
+            Diagnostic::warning("Only the plan knows", ""),
+        ],
+        ..Plan::default()
+    };
+    let status = status(&scope, "us-east-1", &seen, Compared::With(&plan), NOW);
+    let told: Vec<&str> = status.warnings.iter().map(|warning| warning.summary.as_str()).collect();
+    assert_eq!(
+        told,
+        [
+            "Auto Scaling group captf-team-a-demo-pool-0-43c6d828 belongs to somebody else",
+            "Suspended on the group: Launch",
+            "Deletion protection is on: prevent-all-deletion",
+            "Members in standby",
+            "Unhealthy members",
+            "Scaling activities may not be read",
+            "Node labels left out: kubernetes.io/role",
+            "Only the plan knows",
+        ]
+    );
+    assert_eq!((status.node_labels.count, status.node_labels.dropped.len()), (1, 1));
+    assert_eq!(of(&testing::seen(&[2])).warnings, []);
+}
+
+#[test]
+fn equal_labels_have_equal_digests() {
+    let digest = |labels: &[(&str, &str)]| labels_status(&testing::tags(labels)).digest;
+    assert_eq!(digest(&[("a", "1"), ("b", "2")]), digest(&[("b", "2"), ("a", "1")]));
+    assert_ne!(digest(&[("a", "1")]), digest(&[("a", "2")]));
+    assert_eq!(
+        digest(&[("a", "1"), ("kubernetes.io/role", "x")]),
+        digest(&[("a", "1")]),
+        "dropped ones do not count"
+    );
+}

@@ -1,0 +1,129 @@
+//! What is worth knowing about a pool beside its members.
+
+use super::{Compared, Current, MemberStatus, Seen, launches_plainly};
+use crate::{
+    contract::{
+        outputs::MAX_PROVIDER_IDS,
+        problem::Diagnostic,
+        request::{Scope, Tags},
+    },
+    model::{
+        labels,
+        observed::{Group, Launch},
+        ownership::{self, Resource},
+    },
+};
+
+/// The one process that a pool has suspended.
+const SUSPENDED: &str = "AZRebalance";
+
+/// What AWS shows, then what the plan warns of beside it.
+pub(super) fn warnings(
+    scope: &Scope,
+    seen: &Seen,
+    current: Option<&Current<'_>>,
+    rows: &[MemberStatus],
+    compared: Compared<'_>,
+) -> Vec<Diagnostic> {
+    let mut warnings = Vec::new();
+    if let Some(group) = &seen.group {
+        warnings.extend(owner(scope, group));
+        warnings.extend(suspended(group));
+        warnings.extend(launch(group, current));
+        warnings.extend(group.deletion_protection.as_ref().map(|protection| {
+            Diagnostic::warning(
+                format!("Deletion protection is on: {protection}"),
+                "destroy respects it: prevent-all-deletion refuses a destroy, prevent-force-deletion forbids to remove \
+                 members by force.",
+            )
+        }));
+    }
+    warnings.extend(members(rows));
+    if seen.activities.is_none() {
+        warnings.push(Diagnostic::warning(
+            "Scaling activities may not be read",
+            "Why a launch fails cannot be told: the credentials lack autoscaling:DescribeScalingActivities.",
+        ));
+    }
+    let dropped = labels::split(&scope.node_labels).1;
+    if !dropped.is_empty() {
+        warnings.push(Diagnostic::warning(
+            format!("Node labels left out: {}", dropped.join(", ")),
+            "A kubelet may not set these labels on its own node.",
+        ));
+    }
+    if let Compared::With(plan) = compared {
+        for warning in &plan.warnings {
+            if !warnings.iter().any(|known| known.summary == warning.summary) {
+                warnings.push(warning.clone());
+            }
+        }
+    }
+    warnings
+}
+
+fn owner(scope: &Scope, group: &Group) -> Option<Diagnostic> {
+    let tags: Tags = group.tags.iter().map(|(key, tag)| (key.clone(), tag.value.clone())).collect();
+    let foreign = ownership::check(Resource::Group(&group.name), &scope.identity, &tags).err()?;
+    let detail =
+        "Everything shown here is of that group. plan says which tags tell so, and how to hand it over.";
+    Some(Diagnostic::warning(foreign.summary, detail))
+}
+
+fn suspended(group: &Group) -> Option<Diagnostic> {
+    let foreign: Vec<&str> = group.suspended.iter().map(String::as_str).filter(|p| *p != SUSPENDED).collect();
+    (!foreign.is_empty()).then(|| {
+        Diagnostic::warning(
+            format!("Suspended on the group: {}", foreign.join(", ")),
+            "By an operator, or by AWS itself after a day of launches that failed. It stays so until it is resumed: \
+             `aws autoscaling resume-processes`.",
+        )
+    })
+}
+
+fn launch(group: &Group, current: Option<&Current<'_>>) -> Option<Diagnostic> {
+    if launches_plainly(group) || group.deleting {
+        return None;
+    }
+    let what = match (&group.launch, current) {
+        (Launch::Other, _) | (_, None) => "no launch template".to_owned(),
+        (Launch::Mixed(_), Some(current)) => format!("a mixed instances policy with {}", current.name),
+        (Launch::Template(_), Some(current)) => format!("version {} of {}", current.asked, current.name),
+    };
+    Some(Diagnostic::warning(
+        format!("The group launches from {what}"),
+        "It should launch the latest version of the pool's own template. An apply points it there.",
+    ))
+}
+
+fn members(rows: &[MemberStatus]) -> Vec<Diagnostic> {
+    let named = |test: &dyn Fn(&MemberStatus) -> bool| -> Vec<String> {
+        rows.iter().filter(|row| !row.leaving && test(row)).map(|row| row.instance_id.clone()).collect()
+    };
+    let mut warnings = Vec::new();
+    let standby = named(&|row| row.standby);
+    if !standby.is_empty() {
+        warnings.push(Diagnostic::warning(
+            "Members in standby",
+            format!(
+                "Somebody has put them aside; a roll and a scale-in pass them by: {}. Bring them back with `aws \
+                 autoscaling exit-standby`.",
+                standby.join(", ")
+            ),
+        ));
+    }
+    let unhealthy = named(&MemberStatus::is_unhealthy);
+    if !unhealthy.is_empty() {
+        warnings.push(Diagnostic::warning(
+            "Unhealthy members",
+            format!("Auto Scaling replaces them soon: {}.", unhealthy.join(", ")),
+        ));
+    }
+    if rows.len() > MAX_PROVIDER_IDS as usize {
+        warnings.push(Diagnostic::warning(
+            format!("The pool has more than {MAX_PROVIDER_IDS} members"),
+            "Its outputs fail, and the controller is told nothing new. Split the pool.",
+        ));
+    }
+    warnings
+}

@@ -1,0 +1,218 @@
+//! The members by zone; of many, how many there are of each kind, and the odd ones.
+
+use std::collections::BTreeMap;
+
+use super::{age, utc};
+use crate::{
+    clock::Timestamp,
+    model::status::{Behind, MemberStatus, Status},
+    view::{
+        abridge,
+        line::{Piece, columns, line, rows_in_columns},
+        style::{Style, Tone},
+        text,
+    },
+};
+
+/// Pools with more members than this are shown in sums.
+const LISTED: usize = 50;
+
+/// The room that marks get before a column is added that one can do without.
+const MARKS: usize = 24;
+
+pub(super) fn members(status: &Status, style: Style) -> Option<String> {
+    if status.members.is_empty() {
+        return None;
+    }
+    let now = status.read_at;
+    let mut lines = vec![style.paint(Tone::Strong, "Members")];
+    if status.members.len() <= LISTED {
+        let all: Vec<&MemberStatus> = status.members.iter().collect();
+        lines.extend(by_zone(&all, now, style));
+    } else {
+        lines.extend(sums(&status.members, now, style));
+        lines.extend(odd(&status.members, now, style));
+    }
+    Some(lines.join("\n"))
+}
+
+/// What one member's row has, the marks last.
+struct Row {
+    cells: Vec<Piece>,
+    optional: [Piece; 3],
+    marks: Piece,
+}
+
+fn by_zone(members: &[&MemberStatus], now: Timestamp, style: Style) -> Vec<String> {
+    let rows: Vec<Row> = members.iter().map(|member| row(member, now)).collect();
+    let extra = how_many_fit(&rows, style);
+    let cells: Vec<Vec<Piece>> = rows
+        .into_iter()
+        .map(|row| {
+            let mut cells = row.cells;
+            cells.extend(row.optional.into_iter().take(extra));
+            cells.push(row.marks);
+            cells
+        })
+        .collect();
+    let mut lines = Vec::new();
+    let mut from = 0;
+    let laid_out = rows_in_columns(&cells, 4, style);
+    while from < members.len() {
+        let zone = &members[from].zone;
+        let count = members[from..].iter().take_while(|member| member.zone == *zone).count();
+        let shown = if zone.is_empty() { "zone unknown" } else { zone };
+        lines.push(line(
+            &[
+                Piece::plain(&format!("  {shown}")),
+                Piece::toned(Tone::Faint, &format!("  {}", text::count(count, "member"))),
+            ],
+            style,
+        ));
+        lines.extend(laid_out[from..from + count].iter().flatten().cloned());
+        from += count;
+    }
+    lines
+}
+
+/// How many of the columns that one can do without find room.
+fn how_many_fit(rows: &[Row], style: Style) -> usize {
+    let widest = |cell: &dyn Fn(&Row) -> usize| rows.iter().map(cell).max().unwrap_or_default();
+    let count = rows.first().map_or(0, |row| row.cells.len());
+    let must: usize = (0..count).map(|column| widest(&|row| row.cells[column].width()) + 2).sum();
+    let marks = widest(&|row| row.marks.width()).min(MARKS);
+    let mut used = 4 + must + marks;
+    let mut fit = 0;
+    for column in 0..3 {
+        used += widest(&|row| row.optional[column].width()) + 2;
+        if used > style.width {
+            break;
+        }
+        fit = column + 1;
+    }
+    fit
+}
+
+fn row(member: &MemberStatus, now: Timestamp) -> Row {
+    let state = match member.state.as_str() {
+        "running" => Piece::plain("running"),
+        "pending" => Piece::toned(Tone::Caution, "pending"),
+        other => Piece::toned(Tone::Bad, other),
+    };
+    let lifecycle = match member.lifecycle.as_deref() {
+        Some("InService") => Piece::plain("InService"),
+        Some(other) => Piece::toned(Tone::Caution, other),
+        None => Piece::toned(Tone::Faint, "-"),
+    };
+    let version = match (&member.version, member.behind) {
+        (Some(version), Behind::No | Behind::Unknown) => Piece::plain(&format!("v{version}")),
+        (Some(version), _) => Piece::toned(Tone::Caution, &format!("v{version}")),
+        (None, _) => Piece::toned(Tone::Faint, "-"),
+    };
+    let launched = member.launched_at;
+    let health = match (&member.health, member.is_unhealthy()) {
+        (Some(health), true) => Piece::toned(Tone::Bad, health),
+        (Some(health), false) => Piece::plain(health),
+        (None, _) => Piece::toned(Tone::Faint, "-"),
+    };
+    Row {
+        cells: vec![
+            Piece::plain(&member.instance_id),
+            state,
+            lifecycle,
+            version,
+            Piece::plain(&launched.map_or_else(|| "-".to_owned(), |at| age(now.since(at)))),
+        ],
+        optional: [
+            health,
+            Piece::plain(member.addresses.first().map_or("-", String::as_str)),
+            Piece::toned(Tone::Faint, &launched.map_or_else(|| "-".to_owned(), utc)),
+        ],
+        marks: marks(member),
+    }
+}
+
+fn marks(member: &MemberStatus) -> Piece {
+    let behind = match member.behind {
+        Behind::OlderVersion => "older version",
+        Behind::OtherTemplate => "other template",
+        Behind::NoTemplate => "no template",
+        Behind::Unknown if member.lifecycle.is_none() && !member.leaving => "not in the group",
+        Behind::No | Behind::Unknown => "",
+    };
+    let marks = [
+        (!behind.is_empty(), behind),
+        (member.is_unhealthy(), "unhealthy"),
+        (member.standby, "standby"),
+        (member.protected, "protected"),
+    ];
+    let told: Vec<&str> = marks.into_iter().filter(|(holds, _)| *holds).map(|(_, mark)| mark).collect();
+    Piece::toned(if member.is_unhealthy() { Tone::Bad } else { Tone::Caution }, &told.join(", "))
+}
+
+/// What members are alike in.
+type Kind<'a> = (&'a str, &'a str, &'a str, &'a str, Behind);
+
+fn sums(members: &[MemberStatus], now: Timestamp, style: Style) -> Vec<String> {
+    let mut kinds: BTreeMap<Kind<'_>, Vec<&MemberStatus>> = BTreeMap::new();
+    for member in members {
+        let lifecycle = member.lifecycle.as_deref().unwrap_or("-");
+        let version = member.version.as_deref().unwrap_or("-");
+        kinds
+            .entry((&member.zone, &member.state, lifecycle, version, member.behind))
+            .or_default()
+            .push(member);
+    }
+    let rows: Vec<Vec<Piece>> = kinds
+        .into_iter()
+        .map(|((zone, state, lifecycle, version, behind), alike)| {
+            let behind = match behind {
+                Behind::No | Behind::Unknown => "",
+                Behind::OlderVersion => "older version",
+                Behind::OtherTemplate => "other template",
+                Behind::NoTemplate => "no template",
+            };
+            vec![
+                Piece::plain(zone),
+                Piece::plain(&format!("{:>5}", alike.len())),
+                Piece::plain(state),
+                Piece::plain(lifecycle),
+                Piece::plain(&if version == "-" { "-".to_owned() } else { format!("v{version}") }),
+                Piece::toned(Tone::Faint, &ages(&alike, now)),
+                Piece::toned(Tone::Caution, behind),
+            ]
+        })
+        .collect();
+    columns(&rows, 2, style)
+}
+
+fn ages(members: &[&MemberStatus], now: Timestamp) -> String {
+    let launched = || members.iter().filter_map(|member| member.launched_at);
+    match (launched().max(), launched().min()) {
+        (Some(youngest), Some(oldest)) if youngest != oldest => {
+            format!("{} to {}", age(now.since(youngest)), age(now.since(oldest)))
+        }
+        (Some(at), _) => age(now.since(at)),
+        (None, _) => "-".to_owned(),
+    }
+}
+
+/// Members of which there is more to say than their kind; those that only wait for a roll are no news.
+fn odd(members: &[MemberStatus], now: Timestamp, style: Style) -> Vec<String> {
+    let is_odd = |member: &&MemberStatus| {
+        let only_behind = MemberStatus { behind: Behind::No, ..(*member).clone() }.is_ordinary();
+        !member.is_ordinary() && (!only_behind || member.behind == Behind::NoTemplate)
+    };
+    let odd: Vec<&MemberStatus> = members.iter().filter(is_odd).collect();
+    if odd.is_empty() {
+        return Vec::new();
+    }
+    let shown = &odd[..odd.len().min(abridge::SHOWN)];
+    let mut lines = vec![String::new(), style.paint(Tone::Strong, "Not ordinary")];
+    lines.extend(by_zone(shown, now, style));
+    if odd.len() > shown.len() {
+        let rest = abridge::rest(odd.len() - shown.len());
+        lines.extend(columns(&[vec![Piece::plain(&rest)]], 2, style));
+    }
+    lines
+}

@@ -1,0 +1,125 @@
+//! The instance refresh, with its progress as a bar.
+
+use super::{LABEL, ago, labelled, time_of_day, utc};
+use crate::{
+    clock::Timestamp,
+    model::status::{RefreshStatus, Rollout, Status},
+    view::{
+        duration::age,
+        line::{Piece, blanks, line},
+        style::{Style, Tone},
+        text,
+    },
+};
+
+/// The most columns of a bar.
+const BAR: usize = 50;
+
+/// The roll of a pool, by itself, with a line end.
+pub fn rollout(status: &Status, style: Style) -> String {
+    let head = format!("Pool {} in {}", status.pool, status.region);
+    let mut shown = vec![line(
+        &[
+            Piece::toned(Tone::Strong, &head),
+            Piece::toned(Tone::Faint, &format!("  {}", utc(status.read_at))),
+        ],
+        style,
+    )];
+    shown.extend(lines(&status.rollout, status.read_at, style));
+    if let Some(refresh) = &status.rollout.refresh {
+        shown.extend(labelled("Id", Piece::plain(&refresh.id), style));
+    }
+    let Rollout { on_other_template, on_older_version, .. } = status.rollout;
+    let behind = format!(
+        "{} on another template, {on_older_version} on another version of the group's",
+        text::count(on_other_template, "member")
+    );
+    shown.extend(labelled("Behind", Piece::plain(&behind), style));
+    shown.join("\n") + "\n"
+}
+
+/// The lines of a status about the roll.
+pub(super) fn lines(rollout: &Rollout, now: Timestamp, style: Style) -> Vec<String> {
+    let mut lines = Vec::new();
+    match &rollout.refresh {
+        None => lines.extend(labelled("Rollout", Piece::plain("none so far"), style)),
+        Some(refresh) if rollout.active => {
+            lines.extend(labelled("Rollout", Piece::toned(Tone::Caution, &under_way(refresh, now)), style));
+            lines.push(bar(refresh.percentage.unwrap_or(0), style));
+        }
+        Some(refresh) => lines.extend(labelled("Rollout", ended(refresh, now), style)),
+    }
+    let reason = rollout.refresh.as_ref().and_then(|refresh| refresh.reason.as_deref());
+    if let Some(reason) = reason {
+        let reason = reason.split_whitespace().collect::<Vec<_>>().join(" ");
+        lines.extend(labelled("", Piece::plain(&format!("AWS says: {reason}")), style));
+    }
+    lines.extend(labelled("", Piece::plain(&rollout.next), style));
+    lines
+}
+
+fn under_way(refresh: &RefreshStatus, now: Timestamp) -> String {
+    let mut text = refresh.status.clone();
+    if let Some(start) = refresh.started_at {
+        text = format!("{text} for {} (since {})", age(now.since(start)), time_of_day(start));
+    }
+    if let Some(left) = refresh.remaining {
+        text = format!("{text}, {left} left to replace");
+    }
+    match refresh.estimated_end_at {
+        Some(end) if end > now => {
+            format!("{text}, about {} more (until {})", age(end.since(now)), time_of_day(end))
+        }
+        _ => text,
+    }
+}
+
+fn ended(refresh: &RefreshStatus, now: Timestamp) -> Piece {
+    let tone = if refresh.status == "Successful" { Tone::Good } else { Tone::Bad };
+    let took = match (refresh.started_at, refresh.ended_at) {
+        (Some(start), Some(end)) => format!(" after {}", age(end.since(start))),
+        _ => String::new(),
+    };
+    let when = refresh.ended_at.map_or(String::new(), |end| format!(", {}", ago(now, end)));
+    let done = match refresh.percentage {
+        Some(done) if done < 100 => format!(", {done} % done"),
+        _ => String::new(),
+    };
+    Piece::toned(tone, &format!("the last one: {}{took}{when}{done}", refresh.status))
+}
+
+/// `████████░░░░  66 %` below a label.
+fn bar(percentage: u32, style: Style) -> String {
+    let room = style.width.saturating_sub(LABEL + 7).clamp(10, BAR);
+    let [full, empty] = progress_bar(percentage, room);
+    line(
+        &[
+            blanks(LABEL),
+            Piece::toned(Tone::Good, &full),
+            Piece::toned(Tone::Faint, &empty),
+            Piece::plain(&format!("  {percentage} %")),
+        ],
+        style,
+    )
+}
+
+/// The done and the open part of a bar `width` columns wide. It is full only when all is done.
+pub(in crate::view) fn progress_bar(percentage: u32, width: usize) -> [String; 2] {
+    let done = width * percentage.min(100) as usize / 100;
+    ["█".repeat(done), "░".repeat(width - done)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bar_is_full_at_the_end_only() {
+        let widths = |percentage| progress_bar(percentage, 20).map(|part| part.chars().count());
+        assert_eq!(widths(0), [0, 20]);
+        assert_eq!(widths(4), [0, 20]);
+        assert_eq!(widths(99), [19, 1]);
+        assert_eq!(widths(100), [20, 0]);
+        assert_eq!(widths(250), [20, 0]);
+    }
+}

@@ -1,0 +1,197 @@
+#![allow(clippy::unwrap_used)]
+
+use super::*;
+use crate::model::{
+    observed::{Group, Instance, Refresh},
+    plan::{Action, Address, Change, FieldChange, Plan},
+    status::{self as model, Compared, Seen},
+    testing::{self, NOW},
+};
+
+fn of(seen: &Seen, compared: Compared<'_>) -> Status {
+    let scope = testing::request(|r| r.scope.node_labels = testing::tags(&[("team", "a")])).scope;
+    model::status(&scope, "us-east-1", seen, compared, NOW)
+}
+
+fn plain(width: usize) -> Style {
+    Style::new(Some(width), false)
+}
+
+fn refresh(status: &str, percentage: u32) -> Refresh {
+    Refresh {
+        id: "08b91cf7-8fa6-48af-b6a6-d227f40f1b9b".into(),
+        status: status.into(),
+        start: Some(Timestamp(NOW.0 - 293_000)),
+        percentage: Some(percentage),
+        remaining: Some(1),
+        ..Refresh::default()
+    }
+}
+
+/// A roll that has come half way, with members in every odd state.
+fn rolling() -> Seen {
+    let mut seen = testing::seen(&[2, 1, 0, 2, 2, 0]);
+    let group = seen.group.as_mut().unwrap();
+    group.desired = 5;
+    group.suspended.insert("Launch".into());
+    group.members[0].protected = true;
+    group.members[1].health = "Unhealthy".into();
+    group.members[1].protected = true;
+    group.members[3].lifecycle = "Pending".into();
+    group.members[4].lifecycle = "Standby".into();
+    group.members[5].lifecycle = "Terminating:Wait".into();
+    seen.instances[3].state = "pending".into();
+    seen.instances[5].state = "shutting-down".into();
+    let stray = Instance { id: "i-0stray".into(), state: "running".into(), ..Instance::default() };
+    seen.instances.push(stray);
+    seen.refreshes = vec![Refresh {
+        reason: Some(
+            "Waiting for remaining instances to be available.\n  For example: i-00000000000000003".into(),
+        ),
+        ..refresh("InProgress", 66)
+    }];
+    let capacity = "We currently do not have sufficient m6i.large capacity in the Availability Zone you requested \
+                    (us-east-1a). Our system will be working on provisioning additional capacity. Launching EC2 \
+                    instance failed.";
+    let at = |seconds: i64, status: &str, reason: &str| {
+        let activity = testing::activity(status, reason);
+        crate::model::observed::Activity { start: Timestamp(NOW.0 - seconds * 1000), ..activity }
+    };
+    seen.activities = Some(vec![
+        at(12, "InProgress", ""),
+        at(75, "Failed", capacity),
+        at(90, "Failed", capacity),
+        at(700, "Failed", "Something that nobody has seen yet"),
+        at(90_000, "Successful", ""),
+        at(300_000, "Successful", ""),
+        at(400_000, "Successful", ""),
+    ]);
+    seen
+}
+
+fn changes() -> Plan {
+    let field = |field: &str| FieldChange { field: field.into(), now: None, then: None };
+    let change = |address, action| Change {
+        address,
+        name: "x".into(),
+        action,
+        fields: ["user_data", "instance_type", "image_id", "spot", "metadata.hop_limit"].map(field).into(),
+        reason: None,
+    };
+    Plan {
+        changes: vec![change(Address::Template, Action::Update), change(Address::Policy, Action::Create)],
+        terminated: 2,
+        ..Plan::default()
+    }
+}
+
+/// Two thousand members in the middle of a roll, 30 of them odd.
+fn large() -> Seen {
+    let versions: Vec<u32> = (0..2000).map(|at| if at % 4 == 0 { 0 } else { 2 }).collect();
+    let mut seen = testing::seen(&versions);
+    for at in (0..300).step_by(10) {
+        seen.instances[at].state = "stopped".into();
+    }
+    seen
+}
+
+#[test]
+fn screens_at_two_widths() {
+    let plan = Plan::default();
+    let (none, some) = (Compared::With(&plan), changes());
+    let gone = Seen { instances: testing::seen(&[2]).instances, ..Seen::default() };
+    let ordinary = testing::seen(&[2, 2, 2]);
+    let deleting = Seen {
+        group: Some(Group { deleting: true, desired: 0, min: 0, max: 0, ..ordinary.group.clone().unwrap() }),
+        ..ordinary.clone()
+    };
+    for width in [80, 120] {
+        for (name, seen, compared) in [
+            ("ordinary", &ordinary, none),
+            ("rolling", &rolling(), Compared::With(&some)),
+            ("large", &large(), none),
+            ("missing", &gone, Compared::Not("bootstrap_data is missing, and 3 more")),
+            ("deleting", &deleting, none),
+        ] {
+            let shown = status(&of(seen, compared), plain(width));
+            insta::assert_snapshot!(format!("status_{name}_{width}"), shown);
+        }
+    }
+}
+
+#[test]
+fn rolls_at_two_widths() {
+    let mut seen = testing::seen(&[2, 1, 0]);
+    let mut shown = String::new();
+    for width in [80, 120] {
+        for (status, percentage) in
+            [("InProgress", 66), ("Pending", 0), ("Cancelled", 33), ("Failed", 10), ("Successful", 100)]
+        {
+            let end = crate::model::roll::is_final(status).then_some(Timestamp(NOW.0 - 60_000));
+            seen.refreshes = vec![Refresh { end, ..refresh(status, percentage) }];
+            shown.push_str(&rollout(&of(&seen, Compared::Not("")), plain(width)));
+            shown.push('\n');
+        }
+    }
+    insta::assert_snapshot!("rollouts", shown);
+}
+
+#[test]
+fn a_watch_tells_how_old_it_is_and_what_failed() {
+    let failure = [Diagnostic::error(
+        "DescribeAutoScalingGroups of Auto Scaling group captf-x failed: ExpiredToken",
+        "autoscaling:DescribeAutoScalingGroups in us-east-1 was answered with ExpiredToken: The security token \
+         included in the request is expired\n\nThe AWS credentials are missing, expired or wrong.",
+    )];
+    let seen = of(&testing::seen(&[2]), Compared::Not("a test"));
+    let fresh = |failure, said| Freshness {
+        age: Duration::from_secs(47),
+        every: Duration::from_secs(5),
+        failure,
+        said,
+    };
+    let shown = watched_status(&seen, &fresh(Some(&failure), Some("Warning: slow")), plain(80));
+    insta::assert_snapshot!("watched_80", shown);
+    let shown = watched_status(&seen, &fresh(None, None), plain(80));
+    assert!(shown.starts_with("Pool ") && shown.ends_with("\nRead 47s ago, every 5s. q quits.\n"), "{shown}");
+}
+
+/// A watch draws over what was there before: a line that wraps would push everything out of its place.
+#[test]
+fn no_line_is_wider_than_the_terminal() {
+    let some = changes();
+    for seen in [testing::seen(&[2, 1]), rolling(), large(), Seen::default()] {
+        let status = of(&seen, Compared::With(&some));
+        let fresh =
+            Freshness { age: Duration::ZERO, every: Duration::from_secs(5), failure: None, said: None };
+        for width in [40, 60, 79, 80, 100, 119, 160, 240] {
+            for shown in [watched_status(&status, &fresh, plain(width)), rollout(&status, plain(width))] {
+                for line in shown.lines() {
+                    assert!(line.chars().count() <= width, "{width}: {line}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn nothing_of_awss_steers_the_terminal() {
+    let mut seen = testing::seen(&[2]);
+    seen.activities = Some(vec![testing::activity("Failed", "evil \u{1b}[2J words \u{7}")]);
+    seen.instances[0].state = "odd\u{1b}[31m".into();
+    seen.refreshes = vec![Refresh { reason: Some("\u{9b}1m".into()), ..refresh("InProgress", 1) }];
+    let shown = status(&of(&seen, Compared::Not("\u{1b}]0;x\u{7}")), plain(80));
+    assert!(!shown.chars().any(|c| c.is_control() && c != '\n'), "{shown:?}");
+}
+
+#[test]
+fn colour_adds_nothing_but_colour() {
+    let seen = of(&rolling(), Compared::Not("a test"));
+    let coloured = status(&seen, Style::new(Some(80), true));
+    let mut bare = coloured.clone();
+    for code in ["0", "1", "2", "31", "32", "33"] {
+        bare = bare.replace(&format!("\u{1b}[{code}m"), "");
+    }
+    assert_eq!(bare, status(&seen, plain(80)));
+    assert_ne!(bare, coloured);
+}

@@ -1,0 +1,155 @@
+//! A pool's status and rolls by hand, in the sandbox.
+
+use std::{
+    io::{BufRead as _, BufReader},
+    process::{Command, Stdio},
+    time::Duration,
+};
+
+use serde_json::Value;
+
+use super::{Bench, demo};
+
+/// The end of a command line: the demo pool in the bench's sandbox.
+pub(crate) fn pool() -> String {
+    format!("--sandbox account.json -var-file={}", demo().display())
+}
+
+/// A pool whose three members run.
+pub(crate) fn running_pool() -> Bench {
+    let bench = Bench::new();
+    bench.run(&format!("apply -auto-approve {}", pool())).ok();
+    super::sandbox::await_members(&bench, &pool());
+    // A roll is waited for in the sandbox's time, which passes quickly.
+    bench.run(&format!("apply -auto-approve --wait {} -var kubernetes_version=v1.35.0", pool())).ok();
+    bench
+}
+
+fn newer() -> String {
+    format!("{} -var kubernetes_version=v1.35.0", pool())
+}
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
+}
+
+#[test]
+fn a_status_says_what_it_can_with_little_to_go_by() {
+    let bench = running_pool();
+    let whole = bench.run(&format!("status {}", newer())).ok();
+    assert!(whole.starts_with("Pool team-a/demo-pool-0 in us-east-1"), "{whole}");
+    assert!(
+        whole.contains("Apply      would change nothing") && whole.contains("All 3 members running"),
+        "{whole}"
+    );
+    let older = bench.run(&format!("status {}", pool())).ok();
+    assert!(older.contains("would change: ") && older.contains("would be replaced"), "{older}");
+    let names = "status --sandbox account.json -var captf_object={\"namespace\":\"team-a\"} -var \
+                 machinepool_name=demo-pool-0";
+    let mut command = bench.command(names.split_whitespace());
+    let output = command.env("AWS_REGION", "us-east-1").output().unwrap();
+    let little = super::Outcome::of(&output).ok();
+    assert!(little.contains("not compared with the inputs: ") && little.contains("Members\n"), "{little}");
+    let status = json(&bench.run(&format!("status --format json {}", newer())).ok());
+    assert_eq!((&status["counts"]["running"], &status["apply"]["compared"]), (&3.into(), &true.into()));
+    assert_eq!(status["rollout"]["refresh"]["status"], "Successful");
+    bench.run("status -var a=b").fails("captf_object");
+    bench.run(&format!("status --interval 10s {}", pool())).fails("--watch");
+    bench.run(&format!("status --watch --interval 10ms {}", pool())).fails("must be 1s or longer");
+}
+
+#[test]
+fn a_roll_by_hand() {
+    let bench = running_pool();
+    let pool = newer();
+    assert!(bench.run(&format!("rollout start -auto-approve {pool}")).ok().starts_with("Nothing to roll: "));
+    assert!(bench.run(&format!("rollout cancel {pool}")).ok().starts_with("Nothing to cancel: "));
+    let labelled = format!("{pool} -var node_labels={{\"example.com/team\":\"b\"}}");
+    bench.run(&format!("rollout start -auto-approve {labelled}")).fails("Run apply first");
+    bench.run(&format!("apply -auto-approve {labelled}")).ok();
+    let refused = bench.run(&format!("rollout start {labelled}")).fails("there is no terminal to ask on");
+    assert!(
+        refused.err.contains("3 running instances") && refused.err.contains("replaced, because"),
+        "{}",
+        refused.err
+    );
+    let status = json(&bench.run(&format!("rollout status --format json {labelled}")).ok());
+    assert_eq!((&status["active"], &status["on_older_version"]), (&false.into(), &3.into()), "{status}");
+
+    let started = bench.run(&format!("rollout start -auto-approve {labelled}")).ok();
+    assert!(
+        started.starts_with("Instance refresh ") && started.contains(" started: 3 members are replaced"),
+        "{started}"
+    );
+    let again = bench.run(&format!("rollout start -auto-approve {labelled}")).ok();
+    assert!(again.starts_with("Nothing to start: "), "{again}");
+    let shown = bench.run(&format!("rollout status {labelled}")).ok();
+    assert!(shown.contains(" %") && shown.contains("rollout cancel stops it"), "{shown}");
+    let cancelled = bench.run(&format!("rollout cancel {labelled}"));
+    assert!(cancelled.err.contains("Waiting ("), "{}", cancelled.err);
+    assert!(cancelled.ok().contains("has ended: Cancelled. What was replaced stays."));
+
+    let outcome = bench.run(&format!("rollout start -auto-approve --wait {labelled}"));
+    assert!(outcome.err.contains(" % done, "), "{}", outcome.err);
+    assert!(outcome.ok().ends_with("Rollout complete!\n"));
+    let status = json(&bench.run(&format!("status --format json {labelled}")).ok());
+    assert_eq!(status["counts"]["on_older_version"], 0);
+    assert!(bench.run(&format!("plan {labelled}")).ok().starts_with("No changes. "));
+}
+
+/// Another run may be at work on the pool: where there is a lock, nothing is written without it.
+#[test]
+fn with_a_root_module_a_roll_needs_the_lock() {
+    let bench = running_pool();
+    bench.write(
+        "main.tf.json",
+        r#"{"terraform": {"backend": {"kubernetes": {}}}, "module": {"role": {"source": "../../module"}}}"#,
+    );
+    let before = std::fs::read_to_string(bench.path("account.json")).unwrap();
+    for command in ["start -auto-approve", "cancel"] {
+        let outcome = bench.run(&format!("rollout {command} {}", newer()));
+        assert_eq!(outcome.code, 1, "{}{}", outcome.out, outcome.err);
+    }
+    assert_eq!(std::fs::read_to_string(bench.path("account.json")).unwrap(), before);
+    bench.run(&format!("rollout status {}", newer())).ok();
+    bench.run(&format!("status {}", newer())).ok();
+}
+
+/// Without a terminal a watch is one status behind the other, until nobody reads or somebody ends it.
+#[test]
+fn a_watch_into_a_pipe() {
+    let bench = running_pool();
+    let line = format!("status --watch --interval 1s --format json {}", newer());
+    let watch = || {
+        let mut command = bench.command(line.split_whitespace());
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    };
+    let mut child = watch();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let [first, second] = [(); 2].map(|()| json(&lines.next().unwrap().unwrap()));
+    assert_eq!(first["pool"], "team-a/demo-pool-0");
+    assert!(first["read_at"].as_str() < second["read_at"].as_str(), "{first} {second}");
+    drop(lines);
+    assert_eq!(child.wait().unwrap().code(), Some(0), "a reader that goes away is no error");
+
+    let mut child = watch();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    lines.next().unwrap().unwrap();
+    let kept = std::fs::read(bench.path("account.json")).unwrap();
+    bench.write("account.json", "nonsense");
+    std::thread::sleep(Duration::from_millis(1500));
+    std::fs::write(bench.path("account.json"), kept).unwrap();
+    lines.next().unwrap().unwrap();
+    assert!(Command::new("kill").arg(child.id().to_string()).status().unwrap().success());
+    let output = child.wait_with_output().unwrap();
+    let err = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{err}");
+    assert!(
+        err.contains("Error: ") && err.contains("account.json") && err.contains("Error: Interrupted"),
+        "{err}"
+    );
+
+    let text = format!("status --watch {}", newer());
+    bench.write("account.json", "nonsense");
+    bench.run(&text).fails("account.json");
+}

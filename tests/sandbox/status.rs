@@ -1,0 +1,211 @@
+//! What a status costs and shows, and rolls that an operator starts and stops.
+
+use std::time::Duration;
+
+use machinepool::{
+    error::Kind,
+    model::{
+        rollout::Rollout,
+        status::{self, Compared, Status},
+    },
+};
+use serde_json::json;
+
+use super::lab::{GROUP, Lab, patched};
+
+/// A pool of three running members.
+fn settled() -> Lab {
+    let lab = Lab::new();
+    lab.apply(&patched(json!({}))).unwrap();
+    lab.wait(Duration::from_mins(10));
+    lab.cloud.clear();
+    lab
+}
+
+fn status_of(lab: &Lab) -> Status {
+    let scope = patched(json!({})).scope;
+    let looked = lab.look(&scope, None).unwrap();
+    status::status(&scope, "us-east-1", &looked.seen, Compared::Not("a test"), lab.now())
+}
+
+/// The demo pool with other labels: a new template version that nobody runs.
+fn relabelled() -> serde_json::Value {
+    json!({"node_labels": {"example.com/team": "team-b"}})
+}
+
+#[test]
+fn a_look_costs_five_calls_and_one_more_than_a_plan_if_it_compares() {
+    let lab = settled();
+    let request = patched(json!({}));
+    assert!(lab.look(&request.scope, None).unwrap().planned.is_none());
+    assert_eq!(lab.cloud.operations().len(), 5, "{:?}", lab.cloud.operations());
+    lab.cloud.clear();
+    lab.plan(&request).unwrap();
+    let plan = lab.cloud.operations().len();
+    lab.cloud.clear();
+    assert!(lab.look(&request.scope, Some(&request)).unwrap().planned.unwrap().is_ok());
+    assert_eq!(lab.cloud.operations().len(), plan + 1, "{:?}", lab.cloud.operations());
+    assert!(lab.cloud.writes().is_empty());
+}
+
+#[test]
+fn what_hinders_the_comparison_does_not_hinder_the_look() {
+    let lab = settled();
+    let request = patched(json!({}));
+    let (region, denied) = ("us-east-1", ["ec2:DescribeImages", "autoscaling:DescribeScalingActivities"]);
+    lab.set_fault(move |_, call| {
+        denied.contains(&call.operation).then(|| call.error(region, "AccessDenied", "no"))
+    });
+    let looked = lab.look(&request.scope, Some(&request)).unwrap();
+    assert!(looked.planned.unwrap().is_err());
+    assert_eq!(looked.seen.activities, None);
+    assert_eq!(looked.seen.group.unwrap().members.len(), 3);
+    lab.set_fault(move |_, call| {
+        (call.operation == "ec2:DescribeInstances").then(|| call.error(region, "AccessDenied", "no"))
+    });
+    assert!(lab.look(&request.scope, Some(&request)).is_err(), "half a status would be a wrong one");
+}
+
+#[test]
+fn a_status_follows_a_pool_from_nothing_to_nothing() {
+    let lab = Lab::new();
+    assert_eq!(status_of(&lab).health.state, "terminated");
+    lab.apply(&patched(json!({}))).unwrap();
+    lab.wait(Duration::from_secs(5));
+    assert_eq!(status_of(&lab).counts.pending, 3);
+    lab.wait(Duration::from_mins(5));
+    let settled = status_of(&lab);
+    assert!(
+        settled.health.healthy && settled.members.iter().all(status::MemberStatus::is_ordinary),
+        "{settled:#?}"
+    );
+    lab.edit(|world| {
+        world.launch_error = Some("We currently do not have sufficient m6i.large capacity".into());
+    });
+    lab.apply(&patched(json!({"replicas": 5}))).unwrap();
+    lab.wait(Duration::from_mins(2));
+    let failing = status_of(&lab);
+    assert!(failing.activities.as_ref().unwrap()[0].advice.is_some(), "{failing:#?}");
+    lab.edit(|world| {
+        world.groups.get_mut(GROUP).unwrap().deleting = Some(machinepool::clock::Timestamp(0));
+    });
+    assert!(status_of(&lab).group.is_none_or(|group| group.deleting));
+}
+
+#[test]
+fn a_roll_by_hand_brings_the_latest_version_to_those_that_have_it_not() {
+    let lab = settled();
+    let request = patched(relabelled());
+    let refused = lab.start_rollout(&request).unwrap_err();
+    assert_eq!(refused.kind, Kind::Refused, "{refused:?}");
+    assert!(refused.diagnostics[0].detail.contains("Run apply first"), "{refused:?}");
+    assert!(lab.cloud.writes().is_empty());
+
+    let applied = lab.apply(&request).unwrap();
+    assert_eq!(applied.refresh, None, "labels do not roll by themselves");
+    lab.wait(Duration::from_mins(10));
+    assert_eq!(status_of(&lab).counts.on_older_version, 3);
+    let before = lab.world().members(GROUP);
+    lab.cloud.clear();
+    let Rollout::Start(plan) = lab.start_rollout(&request).unwrap() else { panic!() };
+    assert_eq!(plan.replaced.len(), 3);
+    assert_eq!(lab.cloud.writes().len(), 2, "{:?}", lab.cloud.writes());
+    assert!(matches!(lab.start_rollout(&request).unwrap(), Rollout::Running(_)), "once is enough");
+
+    lab.wait(Duration::from_secs(90));
+    let rolling = status_of(&lab);
+    assert!(rolling.rollout.active && rolling.rollout.refresh.unwrap().of_current_template);
+    lab.wait(Duration::from_hours(1));
+    let after = lab.world().members(GROUP);
+    assert!(after.len() == 3 && after.iter().all(|id| !before.contains(id)), "{before:?} {after:?}");
+    let done = status_of(&lab);
+    assert_eq!((done.counts.on_older_version, done.rollout.active), (0, false));
+    assert_eq!(lab.start_rollout(&request).unwrap(), Rollout::NothingToDo);
+    let plan = lab.plan(&request).unwrap().plan;
+    assert!(plan.is_empty() && plan.warnings.is_empty(), "{plan:#?}");
+}
+
+#[test]
+fn a_cancelled_roll_stays_so_until_somebody_starts_it_again() {
+    let lab = settled();
+    let newer = patched(json!({"kubernetes_version": "v1.35.0"}));
+    assert_eq!(lab.cancel_rollout(&newer.scope).unwrap().refresh, None, "nothing to cancel is a success");
+    lab.apply(&newer).unwrap();
+    lab.wait(Duration::from_secs(30));
+    let cancelled = lab.cancel_rollout(&newer.scope).unwrap();
+    assert_eq!(cancelled.refresh.unwrap().status, "Cancelled");
+    assert!(cancelled.on_other_template > 0);
+    let warned = lab.apply(&newer).unwrap();
+    assert_eq!(warned.refresh, None, "an apply leaves it so");
+    assert!(status_of(&lab).rollout.next.contains("rollout start goes on"));
+    assert!(lab.plan(&newer).unwrap().plan.warnings[0].detail.contains("rollout start"));
+
+    let Rollout::Start(plan) = lab.start_rollout(&newer).unwrap() else { panic!() };
+    assert!(!plan.replaced.is_empty());
+    lab.wait(Duration::from_hours(1));
+    assert_eq!(status_of(&lab).counts.on_other_template, 0);
+    lab.settle(&newer, "after a roll by hand");
+}
+
+/// What failed three times for one version counts no longer, so that applies go on with it.
+#[test]
+fn a_roll_by_hand_begins_anew() {
+    let lab = settled();
+    let newer = patched(json!({"kubernetes_version": "v1.35.0"}));
+    lab.edit(|world| world.launch_error = Some("no capacity".to_owned()));
+    for _ in 0..3 {
+        assert!(lab.apply(&newer).unwrap().refresh.is_some());
+        lab.wait(Duration::from_hours(2));
+    }
+    assert_eq!(lab.apply(&newer).unwrap().refresh, None, "given up");
+    assert!(matches!(lab.start_rollout(&newer).unwrap(), Rollout::Start(_)));
+    lab.wait(Duration::from_hours(2));
+    assert!(status_of(&lab).rollout.next.contains("up to three times"));
+    lab.edit(|world| world.launch_error = None);
+    assert!(lab.apply(&newer).unwrap().refresh.is_some(), "an apply starts it again");
+    lab.settle(&newer, "after a roll that failed often");
+}
+
+#[test]
+fn nothing_of_a_strangers_is_rolled_or_stopped() {
+    let lab = settled();
+    let request = patched(json!({}));
+    lab.edit(|world| {
+        let group = world.groups.get_mut(GROUP).unwrap();
+        group.tags.get_mut("captf.io/cluster").unwrap().value = "other".to_owned();
+    });
+    lab.cloud.clear();
+    for failure in [lab.start_rollout(&request).unwrap_err(), lab.cancel_rollout(&request.scope).unwrap_err()]
+    {
+        assert_eq!(failure.kind, Kind::Refused);
+        assert!(failure.diagnostics[0].summary.contains("belongs to somebody else"), "{failure:?}");
+    }
+    assert!(lab.cloud.writes().is_empty());
+    assert!(status_of(&lab).warnings[0].summary.contains("belongs to somebody else"));
+}
+
+/// A start whose answer is lost, before and after it took effect, rolls once.
+#[test]
+fn a_start_that_dies_is_gone_on_with() {
+    use machinepool::cloud::recorded::Moment;
+    for moment in [Moment::Before, Moment::After] {
+        for operation in ["autoscaling:CreateOrUpdateTags", "autoscaling:StartInstanceRefresh"] {
+            let lab = settled();
+            let request = patched(relabelled());
+            lab.apply(&request).unwrap();
+            lab.wait(Duration::from_mins(10));
+            lab.set_fault(move |now, call| {
+                (now == moment && call.operation == operation)
+                    .then(|| call.error("us-east-1", "InternalFailure", "cut off"))
+            });
+            assert!(lab.start_rollout(&request).is_err(), "{moment:?} {operation}");
+            lab.clear_fault();
+            lab.start_rollout(&request).unwrap();
+            let refreshes = lab.world().groups[GROUP].refreshes.len();
+            assert_eq!(refreshes, 1, "{moment:?} {operation}");
+            lab.wait(Duration::from_hours(1));
+            assert_eq!(status_of(&lab).counts.on_older_version, 0, "{moment:?} {operation}");
+            assert!(lab.plan(&request).unwrap().plan.is_empty());
+        }
+    }
+}
