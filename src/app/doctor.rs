@@ -3,16 +3,15 @@
 use super::{account::Place, load, session::Session};
 use crate::{
     cli::{DoctorArgs, DoctorFormat},
-    contract::request::Request,
     engine,
     model::checkup::Status,
+    runtime::commands::Setting,
     view,
 };
 
 /// Checks, prints, and fails if a check does.
 pub(super) fn doctor(session: &Session<'_>, args: &DoctorArgs) -> anyhow::Result<u8> {
-    let inputs = load::inputs(&args.inputs)?;
-    let request = Request::parse(&inputs).map_err(|problems| load::told(problems, &args.inputs))?;
+    let request = Setting::here()?.inputs(session.ui, &args.inputs)?.request()?;
     session.online(Place::Request(&request), async |run| {
         let found = run.reading(async { Ok(engine::checkup(run.account.cloud(), &request).await) }).await?;
         let (pool, region) = (load::pool(&request.scope), run.account.region());

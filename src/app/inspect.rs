@@ -1,10 +1,11 @@
 //! Commands that read and change nothing: outputs.
 
-use super::{account::Place, load, session::Session};
+use super::{account::Place, session::Session};
 use crate::{
     cli::{OutputsArgs, OutputsFormat},
     engine,
     error::{Failure, Kind},
+    runtime::commands::Setting,
     view,
 };
 
@@ -12,7 +13,7 @@ use crate::{
 pub(super) fn outputs(session: &Session<'_>, args: &OutputsArgs) -> anyhow::Result<u8> {
     let unknown = |unknown| Failure { kind: Kind::Usage, diagnostics: vec![unknown] };
     args.name.as_deref().map_or(Ok(()), view::check_output_name).map_err(unknown)?;
-    let scope = load::scope(&args.inputs)?;
+    let scope = Setting::here()?.inputs(session.ui, &args.inputs)?.scope()?;
     session.online(Place::Scope(&scope), async |run| {
         let outputs = run.reading(engine::outputs(run.account.cloud(), &scope)).await?;
         let text = match (args.format, &args.name) {

@@ -25,11 +25,6 @@ const LARGEST: u64 = 64 << 20;
 /// The file that Terraform reads first, when none is named.
 const FIRST_FILE: &str = "terraform.tfvars.json";
 
-/// Names and a place, read leniently: for outputs and destroy.
-pub(crate) fn scope(args: &InputArgs) -> anyhow::Result<Scope> {
-    Ok(Scope::parse(&inputs(args)?).map_err(|problems| told(problems, args))?)
-}
-
 /// What is wrong with the inputs; and if only options were given, which files were left unread for them.
 pub(crate) fn told(problems: Problems, args: &InputArgs) -> Failure {
     let mut failure = Failure::from(problems);

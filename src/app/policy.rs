@@ -2,7 +2,7 @@
 
 use std::{fs::File, io::Read, path::Path};
 
-use super::{load, ui::Ui};
+use super::ui::Ui;
 use crate::{
     cli::PolicyArgs,
     contract::{problem::Diagnostic, request::Scope},
@@ -11,6 +11,7 @@ use crate::{
         names::Names,
         permissions::{Document, Grant, Policy, Pools, compare, partition},
     },
+    runtime::commands::Setting,
     view,
 };
 
@@ -21,7 +22,7 @@ const LARGEST: u64 = 4 << 20;
 pub(super) fn iam_policy(ui: &Ui, args: &PolicyArgs) -> anyhow::Result<u8> {
     // Read before anything is told of inputs: standard input has one reader.
     let theirs = documents(&args.compare)?;
-    let scope = scope(args)?;
+    let scope = scope(ui, args)?;
     let grant = grant(args, scope.as_ref());
     let policy = Policy::of(&grant);
     ui.tell(&wide(&grant));
@@ -43,11 +44,11 @@ pub(super) fn iam_policy(ui: &Ui, args: &PolicyArgs) -> anyhow::Result<u8> {
 }
 
 /// The pool's names, unless all pools are asked for and no inputs are given.
-fn scope(args: &PolicyArgs) -> anyhow::Result<Option<Scope>> {
+fn scope(ui: &Ui, args: &PolicyArgs) -> anyhow::Result<Option<Scope>> {
     if args.all_pools && args.inputs.sources.is_empty() {
         return Ok(None);
     }
-    load::scope(&args.inputs).map(Some)
+    Ok(Some(Setting::here()?.inputs(ui, &args.inputs)?.scope()?))
 }
 
 fn grant(args: &PolicyArgs, scope: Option<&Scope>) -> Grant {

@@ -18,8 +18,9 @@ const LEAVE: &str = "\u{1b}[?7h\u{1b}[?25h\u{1b}[?1049l";
 /// Ctrl-C, read as a key.
 const CTRL_C: u8 = 3;
 
-/// A terminal that is a screen for as long as this lives. Whatever ends the program, but a `SIGKILL`, goes
-/// through [`Screen::drop`] or the hook of panics.
+/// A terminal that is a screen for as long as this lives. It is given back by [`Screen::drop`], to which the signals
+/// that are listened to lead as well, and by the hook of panics. Nothing gives it back at any other signal, such as
+/// `SIGKILL`, nor at a second one that comes before the first was looked at.
 pub(super) struct Screen {
     keyboard: Option<Termios>,
 }
@@ -37,6 +38,11 @@ impl Screen {
             previous(what);
         }));
         Self { keyboard }
+    }
+
+    /// Whether there are keys to press.
+    pub(super) fn has_keyboard(&self) -> bool {
+        self.keyboard.is_some()
     }
 }
 

@@ -2,7 +2,6 @@
 
 use super::{
     account::Place,
-    load,
     session::{Run, Session},
     watch,
 };
@@ -18,14 +17,15 @@ use crate::{
         plan::Plan,
         status::{self, Compared, Status},
     },
+    runtime::commands::Setting,
     view,
 };
 
 /// The status of the pool.
 pub(super) fn status(session: &Session<'_>, args: &StatusArgs) -> anyhow::Result<u8> {
-    let inputs = load::inputs(&args.inputs)?;
-    let scope = Scope::parse(&inputs).map_err(|problems| load::told(problems, &args.inputs))?;
-    let request = Request::parse(&inputs);
+    let given = Setting::here()?.inputs(session.ui, &args.inputs)?;
+    let scope = given.scope()?;
+    let request = Request::parse(&given.inputs);
     let place = request.as_ref().map_or(Place::Scope(&scope), Place::Request);
     session.online(place, async |run| {
         let mut look = Look::new(run, &scope, request.as_ref());
@@ -43,7 +43,7 @@ pub(super) fn status(session: &Session<'_>, args: &StatusArgs) -> anyhow::Result
 
 /// The roll of the pool.
 pub(super) fn rollout(session: &Session<'_>, args: &RolloutStatusArgs) -> anyhow::Result<u8> {
-    let scope = load::scope(&args.inputs)?;
+    let scope = Setting::here()?.inputs(session.ui, &args.inputs)?.scope()?;
     session.online(Place::Scope(&scope), async |run| {
         let status = run.reading(Look::of_pool(run, &scope).status()).await?;
         run.ui.result(&match args.format {

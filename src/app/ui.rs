@@ -202,13 +202,15 @@ impl Ui {
         self.screen.replace(Some(screen));
     }
 
-    /// Draws a picture over the one before; `picture` is told how large it may be, in the terminal as it is now.
-    pub(super) fn draw(&self, picture: impl FnOnce(Style) -> String) {
+    /// Draws a picture over the one before, if there is a screen still; `picture` is told how large it may be, in the
+    /// terminal as it is now, and whether there is a keyboard.
+    pub(super) fn draw(&self, picture: impl FnOnce(Style, bool) -> String) {
+        let Some(keyboard) = self.screen.borrow().as_ref().map(Screen::has_keyboard) else { return };
         let size = terminal_size::terminal_size_of(io::stdout());
         let (width, height) = size.map_or((80, 24), |(width, height)| (width.0, height.0));
         let before = self.out.style;
         let style = Style { width: Style::new(Some(width.into()), before.colour).width, ..before };
-        let text = self.secrets.borrow().mask(&picture(style));
+        let text = self.secrets.borrow().mask(&picture(style, keyboard));
         self.out.write(&screen::frame(&text, height.into()));
     }
 
@@ -344,6 +346,14 @@ pub(super) mod tests {
         let (mut ui, _) = on_paper(false);
         ui.out = Rc::new(Stream::new(out, Style::new(Some(80), false)));
         ui
+    }
+
+    #[test]
+    fn nothing_is_drawn_where_no_screen_is() {
+        let paper = Paper::default();
+        let ui = with_out(paper.clone());
+        ui.draw(|_, _| "a picture".to_owned());
+        assert_eq!(paper.text(), "");
     }
 
     #[test]

@@ -83,8 +83,9 @@ async fn in_turn(
         }
         is_first = false;
         outcome = tokio::select! {
-            outcome = rounds.next() => outcome,
+            biased;
             () = run.interrupt.raised() => return Err(ended().into()),
+            outcome = rounds.next() => outcome,
         };
     }
 }
@@ -102,14 +103,16 @@ async fn on_screen(run: &Run<'_>, rounds: &mut Rounds<'_, '_>, first: Status) ->
         let round = rounds.next();
         tokio::pin!(round);
         let outcome = loop {
-            run.ui.draw(|style| shown.picture(run.ui.held().as_deref(), style));
+            run.ui.draw(|style, keyboard| shown.picture(run.ui.held().as_deref(), keyboard, style));
             if !run.ui.is_heard() {
                 break 'rounds Ok(0);
             }
             tokio::select! {
-                outcome = &mut round => break outcome,
-                () = &mut quit => break 'rounds Ok(0),
+                // Whatever else is ready: after a signal the screen has been left already.
+                biased;
                 () = run.interrupt.raised() => break 'rounds Err(ended()),
+                () = &mut quit => break 'rounds Ok(0),
+                outcome = &mut round => break outcome,
                 _ = resized.recv() => {}
                 _ = ticks.tick() => {}
             }
@@ -139,12 +142,13 @@ impl Shown {
         }
     }
 
-    fn picture(&self, said: Option<&str>, style: Style) -> String {
+    fn picture(&self, said: Option<&str>, keyboard: bool, style: Style) -> String {
         let freshness = Freshness {
             age: self.read.elapsed(),
             every: self.every,
             failure: self.failure.as_ref().map(|failure| failure.diagnostics.as_slice()),
             said,
+            keyboard,
         };
         view::watched_status(&self.status, &freshness, style)
     }

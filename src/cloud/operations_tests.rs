@@ -186,7 +186,7 @@ fn every_question() -> Vec<Question> {
         Rehearsal::NewTemplate { name: name.clone(), tags: Tags::new() },
         Rehearsal::NewVersion { template_id: template_id.clone() },
         Rehearsal::DeleteTemplate { template_id: template_id.clone() },
-        Rehearsal::Launch { template_id, subnet: String::new(), security_groups: vec![] },
+        Rehearsal::Launch { template_id, subnet: String::new(), interface: None },
     ];
     let mut all = vec![
         Question::Caller,

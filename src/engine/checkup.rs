@@ -6,7 +6,7 @@ use futures_util::{future::join_all, join};
 
 use crate::{
     cloud::{Cloud, CloudError, ErrorKind, TemplateQuery, VersionQuery, operations},
-    contract::{ids::SubnetId, request::Request},
+    contract::request::Request,
     model::{
         checkup::{
             self, AUTOSCALING_ROLE, Caller, Checkup, Facts, Limits, Look, PoolFacts, Question, Rehearsal,
@@ -15,8 +15,8 @@ use crate::{
         desired::roll_key,
         image,
         names::Names,
-        observed::Image,
-        ownership,
+        observed::{Image, Template, TemplateVersion},
+        ownership, target,
     },
 };
 
@@ -26,9 +26,10 @@ pub async fn checkup(cloud: &dyn Cloud, request: &Request) -> Checkup {
 }
 
 async fn look(cloud: &dyn Cloud, request: &Request) -> Facts {
-    // Without credentials every other call would wait for the same failure.
+    // Without credentials every other call would wait for the same failure. Without an answer of STS they need not
+    // fail: a private network often has no way to it.
     let caller: Look<Caller> = ask(cloud, Question::Caller).await;
-    if matches!(caller, Look::Failed { kind: Trouble::Credentials | Trouble::Network, .. }) {
+    if matches!(caller, Look::Failed { kind: Trouble::Credentials, .. }) {
         return nothing(caller);
     }
     let subnets = request.exports.failure_domains.values().map(ToString::to_string).collect();
@@ -179,33 +180,73 @@ async fn roles(cloud: &dyn Cloud, request: &Request) -> BTreeMap<&'static str, L
 /// template.
 async fn rehearse(cloud: &dyn Cloud, request: &Request, pool: &PoolFacts) -> Vec<(Rehearsal, Look<()>)> {
     let Look::Seen(templates) = &pool.templates else { return Vec::new() };
-    let ours =
-        templates.iter().filter(|template| ownership::is_ours(&request.scope.identity, &template.tags));
-    let rehearsals = match ours.max_by_key(|template| template.created) {
-        None => vec![Rehearsal::NewTemplate {
-            name: Names::of(&request.scope).template(&roll_key(request)),
-            tags: request.scope.identity.clone(),
-        }],
-        Some(template) => {
-            let template_id = template.id.clone();
-            let subnet =
-                request.exports.failure_domains.values().next().map(SubnetId::as_str).unwrap_or_default();
-            vec![
-                Rehearsal::NewVersion { template_id: template_id.clone() },
-                Rehearsal::DeleteTemplate { template_id: template_id.clone() },
-                Rehearsal::Launch {
-                    template_id,
-                    subnet: subnet.to_owned(),
-                    security_groups: security_groups(request),
-                },
-            ]
-        }
+    let wanted = Names::of(&request.scope).template(&roll_key(request));
+    let Some(template) = in_use(request, pool, templates, &wanted) else {
+        let identity = request.scope.identity.clone();
+        return vec![attempt(cloud, Rehearsal::NewTemplate { name: wanted, tags: identity }).await];
     };
-    let tried = rehearsals.into_iter().map(async |rehearsal| {
-        let answer = cloud.answer(&Question::Rehearsal(rehearsal.clone())).await;
-        (rehearsal, looked(answer).map(|_| ()))
-    });
-    join_all(tried).await
+    let template_id = &template.id;
+    let (version, deletion, launch) = join!(
+        attempt(cloud, Rehearsal::NewVersion { template_id: template_id.clone() }),
+        attempt(cloud, Rehearsal::DeleteTemplate { template_id: template_id.clone() }),
+        launch(cloud, request, pool, template),
+    );
+    vec![version, deletion, launch]
+}
+
+/// The template that the group launches from; without a group, the one that an apply would use again.
+fn in_use<'a>(
+    request: &Request,
+    pool: &PoolFacts,
+    templates: &'a [Template],
+    wanted: &str,
+) -> Option<&'a Template> {
+    let group = pool.group.seen().and_then(Option::as_ref);
+    let used = group.and_then(target::current_use);
+    let mut ours =
+        templates.iter().filter(|template| ownership::is_ours(&request.scope.identity, &template.tags));
+    let is_used = |template: &&Template| used.is_some_and(|used| used.id == template.id);
+    ours.clone().find(is_used).or_else(|| ours.find(|template| template.name == wanted))
+}
+
+/// A launch from the template, as its group launches: with the subnet in the template's network interface, or
+/// alone where it has none.
+async fn launch(
+    cloud: &dyn Cloud,
+    request: &Request,
+    pool: &PoolFacts,
+    template: &Template,
+) -> (Rehearsal, Look<()>) {
+    let rehearsal = |subnet: Option<String>, interface| Rehearsal::Launch {
+        template_id: template.id.clone(),
+        subnet: subnet.unwrap_or_default(),
+        interface,
+    };
+    let subnet = checkup::launch_subnet(request, pool);
+    if subnet.is_none() {
+        return (rehearsal(None, None), Look::Idle("It is not known which zones the pool spans."));
+    }
+    let latest = |versions: &[TemplateVersion]| {
+        let of_template = versions.iter().filter(|version| version.template_id == template.id);
+        of_template.max_by_key(|version| version.number).cloned()
+    };
+    let mut version = pool.versions.seen().and_then(|versions| latest(versions));
+    if version.is_none() {
+        let read = cloud.versions(&VersionQuery::CurrentById(template.id.clone())).await;
+        version = read.ok().and_then(|versions| latest(&versions));
+    }
+    match version {
+        None => (rehearsal(subnet, None), Look::Idle("The template's latest version could not be read.")),
+        Some(version) => {
+            let interface = version.data.interfaces.into_values().next();
+            attempt(cloud, rehearsal(subnet, interface.map(|first| first.security_groups))).await
+        }
+    }
+}
+
+async fn attempt(cloud: &dyn Cloud, rehearsal: Rehearsal) -> (Rehearsal, Look<()>) {
+    let answer = cloud.answer(&Question::Rehearsal(rehearsal.clone())).await;
+    (rehearsal, looked(answer).map(|_| ()))
 }
 
 async fn maybe<T: FromReply>(
@@ -246,6 +287,7 @@ fn looked<T>(answer: Result<T, CloudError>) -> Look<T> {
         ErrorKind::Network => Trouble::Network,
         ErrorKind::NotFound => Trouble::Missing,
         ErrorKind::WrongRegion => Trouble::Elsewhere,
+        ErrorKind::Throttled | ErrorKind::Server | ErrorKind::Interrupted => Trouble::Unjudged,
         _ => Trouble::Other,
     };
     let words = error.message.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -191,8 +191,7 @@ impl Run<'_> {
     }
 
     fn is_ours(&self, group: &Group) -> bool {
-        let tags = group.tags.iter().map(|(key, tag)| (key.clone(), tag.value.clone())).collect();
-        ownership::is_ours(&self.teardown.identity, &tags)
+        ownership::is_ours(&self.teardown.identity, &group.tags())
     }
 
     /// The group as it is now, unless it is being deleted.

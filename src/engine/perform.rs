@@ -226,8 +226,7 @@ impl<'a> Performer<'a> {
             Err(error) => return Err(error.into()),
         };
         let Some(found) = self.ctx.cloud.group(&group.name).await? else { return Err(error.into()) };
-        let tags = found.tags.iter().map(|(key, tag)| (key.clone(), tag.value.clone())).collect();
-        ownership::check(Resource::Group(&group.name), self.identity, &tags).map_err(refused)?;
+        ownership::check(Resource::Group(&group.name), self.identity, &found.tags()).map_err(refused)?;
         if found.deleting {
             self.await_group_gone(&group.name).await?;
             self.patiently(&Write::CreateGroup(group)).await??;

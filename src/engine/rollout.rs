@@ -7,10 +7,11 @@ use super::{
     context::{Context, Event},
     describe,
     perform::Performer,
+    status::pool,
     stoppable::Stoppable,
 };
 use crate::{
-    contract::request::{Scope, Tags},
+    contract::request::Scope,
     error::{Failure, Kind},
     model::{
         names::Names,
@@ -19,6 +20,7 @@ use crate::{
         plan::{Address, Task},
         roll,
         rollout::{self, Rollout},
+        status,
     },
 };
 
@@ -33,8 +35,8 @@ pub fn plan_rollout(planned: &Planned) -> Result<Rollout, Failure> {
 pub struct Cancelled {
     /// The refresh that ended; `None` if none was active.
     pub refresh: Option<Refresh>,
-    /// Members that run another template than the group's, after that.
-    pub on_other_template: usize,
+    /// What is left then, and what comes of it; `None` if none was active.
+    pub left: Option<status::Rollout>,
 }
 
 /// Cancels the active instance refresh of the pool's group and waits until it has ended.
@@ -44,26 +46,20 @@ pub async fn cancel(ctx: &Context<'_>, scope: &Scope) -> Result<Cancelled, Failu
     let name = Names::of(scope).group;
     let refreshes = own_refreshes(ctx, scope, &name).await?;
     let Some(active) = roll::active(&refreshes).cloned() else {
-        return Ok(Cancelled { refresh: None, on_other_template: 0 });
+        return Ok(Cancelled { refresh: None, left: None });
     };
     end(ctx, scope, &name).await?;
-    let (group, refreshes) = futures_util::join!(ctx.cloud.group(&name), ctx.cloud.refreshes(&name));
-    let (group, refreshes) = (group?, refreshes?);
-    let template = group.as_ref().and_then(crate::model::target::current_use).map(|used| used.name.clone());
-    let left = match (&group, &template) {
-        (Some(group), Some(template)) => roll::outdated(group, template).count(),
-        _ => 0,
-    };
-    let ended = refreshes.into_iter().find(|refresh| refresh.id == active.id).unwrap_or(active);
-    Ok(Cancelled { refresh: Some(ended), on_other_template: left })
+    let seen = pool(ctx.cloud, scope).await?;
+    let left = status::roll(&seen, ctx.clock.now());
+    let ended = seen.refreshes.into_iter().find(|refresh| refresh.id == active.id).unwrap_or(active);
+    Ok(Cancelled { refresh: Some(ended), left: Some(left) })
 }
 
 /// The refreshes of the group, which must be the pool's; none if there is no group.
 async fn own_refreshes(ctx: &Context<'_>, scope: &Scope, name: &str) -> Result<Vec<Refresh>, Failure> {
     let (group, refreshes) = futures_util::join!(ctx.cloud.group(name), ctx.cloud.refreshes(name));
     let Some(group) = group? else { return Ok(Vec::new()) };
-    let tags: Tags = group.tags.iter().map(|(key, tag)| (key.clone(), tag.value.clone())).collect();
-    ownership::check(Resource::Group(name), &scope.identity, &tags)
+    ownership::check(Resource::Group(name), &scope.identity, &group.tags())
         .map_err(|problem| Failure { kind: Kind::Refused, diagnostics: vec![problem] })?;
     Ok(refreshes?)
 }

@@ -4,12 +4,14 @@ use futures_util::join;
 
 use super::{Planned, explain::together, plan_with};
 use crate::{
-    cloud::{Cloud, CloudError, ErrorKind, TemplateQuery},
+    clock::Timestamp,
+    cloud::{Cloud, CloudError, ErrorKind, TemplateQuery, VersionQuery},
     contract::request::{Request, Scope},
     error::Failure,
     model::{
         names::Names,
-        observed::{Activity, Known},
+        observed::{Activity, Group, Known, Template},
+        roll,
         status::Seen,
         target,
     },
@@ -41,6 +43,9 @@ pub async fn look(cloud: &dyn Cloud, scope: &Scope, request: Option<&Request>) -
                 instances: observed.instances.clone(),
                 refreshes: observed.refreshes.clone(),
                 templates: observed.templates.clone(),
+                version_created: of_group(observed.group.as_ref(), &observed.templates)
+                    .and_then(|template| target::latest(observed, template))
+                    .map(|version| version.created),
                 activities: allowed(activities)?,
             }
         }
@@ -50,7 +55,7 @@ pub async fn look(cloud: &dyn Cloud, scope: &Scope, request: Option<&Request>) -
 }
 
 /// The pool itself.
-async fn pool(cloud: &dyn Cloud, scope: &Scope) -> Result<Seen, Failure> {
+pub(super) async fn pool(cloud: &dyn Cloud, scope: &Scope) -> Result<Seen, Failure> {
     let names = Names::of(scope);
     let by_prefix = TemplateQuery::NamePrefix(names.template_prefix());
     let (group, instances, refreshes, templates, activities) = join!(
@@ -66,6 +71,7 @@ async fn pool(cloud: &dyn Cloud, scope: &Scope) -> Result<Seen, Failure> {
         instances: keep(instances, &mut errors).unwrap_or_default(),
         refreshes: keep(refreshes, &mut errors).unwrap_or_default(),
         templates: keep(templates, &mut errors).unwrap_or_default(),
+        version_created: None,
         activities: keep(allowed(activities), &mut errors).flatten(),
     };
     if !errors.is_empty() {
@@ -77,7 +83,28 @@ async fn pool(cloud: &dyn Cloud, scope: &Scope) -> Result<Seen, Failure> {
     {
         seen.templates.extend(cloud.templates(&TemplateQuery::Id(used.id.clone())).await?);
     }
+    seen.version_created = version_created(cloud, &seen).await?;
     Ok(seen)
+}
+
+/// The template that a group launches from.
+fn of_group<'a>(group: Option<&Group>, templates: &'a [Template]) -> Option<&'a Template> {
+    let used = target::current_use(group?)?;
+    templates.iter().find(|template| template.id == used.id)
+}
+
+/// When the latest version of the group's template was made. Only where a roll has failed so often that an apply may
+/// have given up does it matter, so that only then it is asked.
+async fn version_created(cloud: &dyn Cloud, seen: &Seen) -> Result<Option<Timestamp>, CloudError> {
+    let Some(template) = of_group(seen.group.as_ref(), &seen.templates) else { return Ok(None) };
+    let failed = seen.refreshes.iter().take_while(|refresh| refresh.status == "Failed").count();
+    if failed < roll::FAILURES_MAX || template.latest_version == 1 {
+        return Ok(None);
+    }
+    match cloud.versions(&VersionQuery::CurrentById(template.id.clone())).await {
+        Err(error) if error.kind == ErrorKind::AccessDenied => Ok(None),
+        answer => Ok(answer?.iter().max_by_key(|version| version.number).map(|version| version.created)),
+    }
 }
 
 fn keep<T>(result: Result<T, CloudError>, errors: &mut Vec<CloudError>) -> Option<T> {

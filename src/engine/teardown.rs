@@ -139,8 +139,8 @@ fn refuse_strangers(
 ) -> Result<(), Failure> {
     let mut diagnostics = Vec::new();
     if let Some(group) = group {
-        let tags = group.tags.iter().map(|(key, tag)| (key.clone(), tag.value.clone())).collect();
-        diagnostics.extend(ownership::check(Resource::Group(&group.name), &scope.identity, &tags).err());
+        let owned = ownership::check(Resource::Group(&group.name), &scope.identity, &group.tags());
+        diagnostics.extend(owned.err());
     }
     let used = group.and_then(target::current_use);
     for template in templates {

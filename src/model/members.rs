@@ -1,6 +1,9 @@
 //! The members of a pool: what the group lists and what EC2 knows, brought together.
 
-use super::observed::{Group, Instance, TemplateUse};
+use super::{
+    observed::{Group, Instance, TemplateUse},
+    roll,
+};
 
 /// A live member.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,8 +32,13 @@ impl Member {
 
     /// Whether somebody has put it aside.
     pub fn is_standby(&self) -> bool {
-        self.lifecycle.as_deref().is_some_and(|l| l == "Standby" || l == "EnteringStandby")
+        self.lifecycle.as_deref().is_some_and(is_standby)
     }
+}
+
+/// Whether somebody has put a member of this lifecycle aside, or is about to.
+pub fn is_standby(lifecycle: &str) -> bool {
+    matches!(lifecycle, "Standby" | "EnteringStandby")
 }
 
 /// A member's state in the contract's words.
@@ -87,8 +95,7 @@ pub fn members(group: Option<&Group>, instances: &[Instance]) -> Vec<Member> {
     for entry in listed {
         // A hook holds a member in `Terminating:Wait`, and until then it lives.
         let held = entry.lifecycle == "Terminating:Wait";
-        let leaving = entry.lifecycle.starts_with("Terminat") || entry.lifecycle.starts_with("Detach");
-        if known.contains(entry.id.as_str()) || (leaving && !held) {
+        if known.contains(entry.id.as_str()) || (roll::is_leaving(&entry.lifecycle) && !held) {
             continue;
         }
         members.push(Member {

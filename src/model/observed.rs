@@ -42,6 +42,13 @@ pub struct Group {
     pub deletion_protection: Option<String>,
 }
 
+impl Group {
+    /// The tags, whoever gets them.
+    pub fn tags(&self) -> Tags {
+        self.tags.iter().map(|(key, tag)| (key.clone(), tag.value.clone())).collect()
+    }
+}
+
 /// What a group launches from.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Launch {

@@ -91,6 +91,9 @@ pub struct FieldChange {
     pub then: Option<String>,
 }
 
+/// The field of the group's change that stands for an instance refresh to start.
+pub const INSTANCE_REFRESH: &str = "instance_refresh";
+
 /// One resource that changes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Change {

@@ -1,10 +1,12 @@
 //! Whether running members have to be replaced, read from what they run, never remembered.
 
 use super::{
-    observed::{Group, GroupMember, Refresh, Template},
+    members::Member,
+    observed::{Group, GroupMember, Refresh, Template, TemplateUse},
+    plan::{AffectedMember, FieldChange, INSTANCE_REFRESH},
     records::{self, RollMark},
 };
-use crate::clock::Timestamp;
+use crate::{clock::Timestamp, contract::problem::Diagnostic};
 
 /// Failed refreshes for one template version, after which no further one is started by itself.
 pub const FAILURES_MAX: usize = 3;
@@ -37,13 +39,74 @@ pub fn active(refreshes: &[Refresh]) -> Option<&Refresh> {
     refreshes.iter().find(|r| !is_final(&r.status))
 }
 
+/// Whether a member is on its way out of its group.
+pub fn is_leaving(lifecycle: &str) -> bool {
+    lifecycle.starts_with("Terminat") || lifecycle.starts_with("Detach")
+}
+
+/// Whom a refresh has to do with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rolled<'a> {
+    /// Whom it replaces, also those that are protected from scale-in.
+    pub replaced: Vec<&'a Member>,
+    /// Whom it passes by: the same, in standby.
+    pub aside: Vec<&'a Member>,
+}
+
+/// Those of the group's members that do not run what it launches. What leaves, or is the group's no more, is
+/// nobody's to replace.
+pub fn rolled<'a>(members: &'a [Member], is_launched: impl Fn(&TemplateUse) -> bool) -> Rolled<'a> {
+    let (aside, replaced) = members
+        .iter()
+        .filter(|member| member.lifecycle.as_deref().is_some_and(|lifecycle| !is_leaving(lifecycle)))
+        .filter(|member| !member.template.as_ref().is_some_and(&is_launched))
+        .partition(|member| member.is_standby());
+    Rolled { replaced, aside }
+}
+
+impl Rolled<'_> {
+    /// The members that are replaced, as a plan tells them.
+    pub fn affected(&self) -> impl Iterator<Item = AffectedMember> {
+        self.replaced.iter().map(|member| AffectedMember {
+            id: member.id.clone(),
+            zone: member.zone.clone(),
+            why: match &member.template {
+                Some(used) => format!("runs version {} of {}", used.version, used.name),
+                None => "runs no launch template".to_owned(),
+            },
+        })
+    }
+
+    /// What is said of those that are passed by, if there are any.
+    pub fn warning(&self) -> Option<Diagnostic> {
+        let ids: Vec<&str> = self.aside.iter().map(|member| member.id.as_str()).collect();
+        (!ids.is_empty()).then(|| {
+            let what = format!("A roll does not replace members in standby: {}.", ids.join(", "));
+            Diagnostic::warning("Standby members stay behind", format!("{what} {BRING_BACK}"))
+        })
+    }
+}
+
+/// What to do about members in standby that a roll has passed by.
+pub const BRING_BACK: &str = "Bring them back with `aws autoscaling exit-standby`, then say machinepool rollout start; \
+                              or terminate them.";
+
+/// A refresh that is to be started, as a plan shows it.
+pub fn refresh_field(warmup_seconds: u32) -> FieldChange {
+    FieldChange {
+        field: INSTANCE_REFRESH.to_owned(),
+        now: None,
+        then: Some(format!("rolling, 100 % to 200 % healthy, warmup {warmup_seconds} s")),
+    }
+}
+
 /// Members that run from a launch template of another name. Members on their way out do not count, nor
 /// do those that run from no template (attached by hand).
 pub fn outdated<'a>(group: &'a Group, template_name: &'a str) -> impl Iterator<Item = &'a GroupMember> {
     group
         .members
         .iter()
-        .filter(|m| !m.lifecycle.starts_with("Terminat") && !m.lifecycle.starts_with("Detach"))
+        .filter(|m| !is_leaving(&m.lifecycle))
         .filter(move |m| m.template.as_ref().is_some_and(|t| t.name != template_name))
 }
 
@@ -139,6 +202,32 @@ mod tests {
 
     fn decide_for(refreshes: &[Refresh]) -> Decision {
         decide(&group(&["new", "old"]), "new", &refreshes.iter().collect::<Vec<_>>(), Some(Timestamp(10)))
+    }
+
+    #[test]
+    fn whoever_leaves_is_not_replaced_and_standby_is_passed_by() {
+        let mut group = group(&["old"; 6]);
+        let lifecycles =
+            ["InService", "Standby", "Terminating:Wait", "Detaching", "EnteringStandby", "InService"];
+        for (member, lifecycle) in group.members.iter_mut().zip(lifecycles) {
+            member.lifecycle = lifecycle.into();
+        }
+        group.members[5].template.as_mut().unwrap().name = "new".into();
+        let mut members = crate::model::members::members(Some(&group), &[]);
+        // EC2 shows it still.
+        let leaving = Member { lifecycle: Some("Detaching".into()), id: "i-9".into(), ..members[0].clone() };
+        members.extend([Member { lifecycle: None, id: "i-8".into(), ..leaving.clone() }, leaving]);
+        let rolled = rolled(&members, |used| used.name == "new");
+        let ids = |members: &[&Member]| members.iter().map(|m| m.id.clone()).collect::<Vec<_>>();
+        assert_eq!(
+            (ids(&rolled.replaced), ids(&rolled.aside)),
+            (vec!["i-0".into()], vec!["i-1".into(), "i-4".into()])
+        );
+        let warning = rolled.warning().unwrap();
+        assert!(
+            warning.detail.contains("i-1, i-4") && warning.detail.contains("exit-standby"),
+            "{warning:?}"
+        );
     }
 
     #[test]

@@ -1,14 +1,17 @@
 //! A roll that an operator asks for: members that do not run the latest version of the group's template are
 //! replaced, also where no apply would do it by itself.
 
+use std::collections::BTreeSet;
+
 use super::{
     desired::Desired,
-    members::{self, Member},
+    members,
     observed::{Group, Observed, Refresh},
-    plan::{Action, Address, AffectedMember, Change, FieldChange, Plan, Step, Task},
+    plan::{Action, Address, Change, INSTANCE_REFRESH, Plan, Step, Task},
     records::{self, RollMark},
     resources::Write,
-    roll, target,
+    roll::{self, Rolled},
+    target,
 };
 use crate::contract::{problem::Diagnostic, request::Tags};
 
@@ -17,14 +20,13 @@ use crate::contract::{problem::Diagnostic, request::Tags};
 pub enum Rollout {
     /// Every member runs the latest version.
     NothingToDo,
+    /// The only members that do not are in standby, and a roll passes them by; their ids.
+    OnlyAside(Vec<String>),
     /// A refresh for the group's template is under way already.
     Running(Refresh),
     /// This; one update of the group.
     Start(Plan),
 }
-
-/// The field under which a plan shows an instance refresh.
-const REFRESH: &str = "instance_refresh";
 
 /// Decides from the plan of an apply: what that would change comes first, for a roll before it would bring up
 /// members that the next apply replaces again.
@@ -46,16 +48,19 @@ pub fn rollout(desired: &Desired, observed: &Observed, plan: &Plan) -> Result<Ro
         };
     }
     let members = members::members(Some(group), &observed.instances);
-    let behind = |member: &&Member| {
-        let runs_latest = member.template.as_ref().is_some_and(|t| t.id == used.id && t.version == latest);
-        !runs_latest && !is_leaving(member)
-    };
-    let (aside, replaced): (Vec<&Member>, Vec<&Member>) =
-        members.iter().filter(behind).partition(|member| member.is_standby());
-    if replaced.is_empty() {
-        return Ok(Rollout::NothingToDo);
+    let rolled = roll::rolled(&members, |run| run.id == used.id && run.version == latest);
+    if !rolled.replaced.is_empty() {
+        return Ok(Rollout::Start(start(desired, observed, &rolled)));
     }
-    Ok(Rollout::Start(start(desired, observed, &aside, &replaced)))
+    let aside: Vec<String> = rolled.aside.iter().map(|member| member.id.clone()).collect();
+    Ok(if aside.is_empty() { Rollout::NothingToDo } else { Rollout::OnlyAside(aside) })
+}
+
+/// Whether whoever approved one roll has approved another: it changes the same, and replaces nobody else. That some
+/// have gone meanwhile is no difference.
+pub fn is_covered(roll: &Plan, approved: &Plan) -> bool {
+    let known: BTreeSet<&str> = approved.replaced.iter().map(|member| member.id.as_str()).collect();
+    roll.changes == approved.changes && roll.replaced.iter().all(|member| known.contains(member.id.as_str()))
 }
 
 /// The version that the group launches, as members name it.
@@ -65,13 +70,7 @@ fn latest(group: &Group, observed: &Observed) -> Option<String> {
     Some(template.latest_version.to_string())
 }
 
-/// Whether a member is on its way out, or not the group's any more.
-fn is_leaving(member: &Member) -> bool {
-    let leaves = |lifecycle: &str| lifecycle.starts_with("Terminat") || lifecycle.starts_with("Detach");
-    member.lifecycle.as_deref().is_none_or(leaves)
-}
-
-fn start(desired: &Desired, observed: &Observed, aside: &[&Member], replaced: &[&Member]) -> Plan {
+fn start(desired: &Desired, observed: &Observed, rolled: &Rolled<'_>) -> Plan {
     let group = &desired.names.group;
     let warmup_seconds = desired.warmup_seconds;
     // What failed or was stopped before does not count against a roll that somebody asks for.
@@ -79,30 +78,18 @@ fn start(desired: &Desired, observed: &Observed, aside: &[&Member], replaced: &[
     let mark = RollMark { hash: desired.key.hash(), newest }.to_string();
     let step = |write| Step { address: Address::Group, task: Task::Write(write), optional: false };
     let tags = Tags::from([(records::ROLL.to_owned(), mark)]);
-    let mut warnings = Vec::new();
-    if !aside.is_empty() {
-        let ids: Vec<&str> = aside.iter().map(|member| member.id.as_str()).collect();
-        warnings.push(Diagnostic::warning(
-            "Standby members stay behind",
-            format!("A roll does not replace members in standby: {}.", ids.join(", ")),
-        ));
-    }
     Plan {
         changes: vec![Change {
             address: Address::Group,
             name: group.clone(),
             action: Action::Update,
-            fields: vec![FieldChange {
-                field: REFRESH.to_owned(),
-                now: None,
-                then: Some(format!("rolling, 100 % to 200 % healthy, warmup {warmup_seconds} s")),
-            }],
+            fields: vec![roll::refresh_field(warmup_seconds)],
             reason: Some(
                 "members that do not run the latest version of the launch template are replaced".to_owned(),
             ),
         }],
-        replaced: replaced.iter().map(|member| affected(member)).collect(),
-        warnings,
+        replaced: rolled.affected().collect(),
+        warnings: rolled.warning().into_iter().collect(),
         stages: vec![
             vec![vec![step(Write::TagGroup { group: group.clone(), tags })]],
             vec![vec![step(Write::StartRefresh { group: group.clone(), warmup_seconds })]],
@@ -111,20 +98,12 @@ fn start(desired: &Desired, observed: &Observed, aside: &[&Member], replaced: &[
     }
 }
 
-fn affected(member: &Member) -> AffectedMember {
-    let why = match &member.template {
-        Some(used) => format!("runs version {} of {}", used.version, used.name),
-        None => "runs no launch template".to_owned(),
-    };
-    AffectedMember { id: member.id.clone(), zone: member.zone.clone(), why }
-}
-
 fn refuse_changes(plan: &Plan) -> Result<(), Diagnostic> {
     // An apply that would do nothing but start the roll is no hindrance.
     let only_rolls = |change: &Change| {
         change.address == Address::Group
             && change.action == Action::Update
-            && change.fields.iter().all(|field| field.field == REFRESH)
+            && change.fields.iter().all(|field| field.field == INSTANCE_REFRESH)
     };
     let others: Vec<&str> = plan
         .changes
@@ -169,6 +148,7 @@ mod tests {
     use super::*;
     use crate::model::{
         observed::{GroupMember, GroupTag, Instance, Launch, Template, TemplateUse},
+        plan::FieldChange,
         testing,
     };
 
@@ -246,6 +226,23 @@ mod tests {
     }
 
     #[test]
+    fn who_was_shown_and_nobody_else_is_approved() {
+        let roll = |versions: &[u32]| {
+            let (desired, observed) = world(versions);
+            let Ok(Rollout::Start(plan)) = rollout(&desired, &observed, &Plan::default()) else { panic!() };
+            plan
+        };
+        let approved = roll(&[3, 2, 1]);
+        assert!(is_covered(&roll(&[3, 2, 1]), &approved));
+        assert!(is_covered(&roll(&[3, 3, 1]), &approved), "one has gone meanwhile");
+        assert!(!is_covered(&roll(&[1, 2, 1]), &approved), "one has come");
+        assert!(!is_covered(&roll(&[1, 3, 3]), &approved), "as many, but another one");
+        let mut otherwise = roll(&[3, 2, 1]);
+        otherwise.changes[0].fields[0].then = Some("another warmup".into());
+        assert!(!is_covered(&otherwise, &approved));
+    }
+
+    #[test]
     fn nothing_behind_is_nothing_to_do() {
         let (desired, mut observed) = world(&[3, 3]);
         assert_eq!(rollout(&desired, &observed, &Plan::default()), Ok(Rollout::NothingToDo));
@@ -257,10 +254,20 @@ mod tests {
     }
 
     #[test]
+    fn members_in_standby_are_not_said_to_be_on_the_latest_version() {
+        let (desired, mut observed) = world(&[3, 2, 1]);
+        let group = observed.group.as_mut().unwrap();
+        group.members[1].lifecycle = "Standby".into();
+        group.members[2].lifecycle = "EnteringStandby".into();
+        let aside = Rollout::OnlyAside(vec!["i-1".into(), "i-2".into()]);
+        assert_eq!(rollout(&desired, &observed, &Plan::default()), Ok(aside));
+    }
+
+    #[test]
     fn an_apply_comes_first_unless_it_would_only_roll() {
         let (desired, observed) = world(&[2]);
         let plan = |changes| Plan { changes, ..Plan::default() };
-        let rolls = plan(vec![change(Address::Group, REFRESH)]);
+        let rolls = plan(vec![change(Address::Group, INSTANCE_REFRESH)]);
         assert!(matches!(rollout(&desired, &observed, &rolls), Ok(Rollout::Start(_))));
         for address in [Address::Object, Address::Template, Address::Group, Address::Policy] {
             let refused = rollout(&desired, &observed, &plan(vec![change(address, "x")])).unwrap_err();

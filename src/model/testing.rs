@@ -182,6 +182,7 @@ pub(crate) fn seen(versions: &[u32]) -> Seen {
             tags: tags(&[(super::records::VERSION, "v1.34.1"), (super::records::IMAGE, "")]),
             ..Template::default()
         }],
+        version_created: None,
         activities: Some(Vec::new()),
     }
 }

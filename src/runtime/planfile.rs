@@ -19,7 +19,7 @@ use crate::{
         problem::Diagnostic,
     },
     model::{
-        plan::{Action, Address, Change, Plan},
+        plan::{Action, Address, Change, INSTANCE_REFRESH, Plan},
         records::{self, RollMark},
     },
     view::Purpose,
@@ -186,9 +186,6 @@ fn rolls(plan: &Plan) -> bool {
                 || change.fields.iter().any(|field| field.field == INSTANCE_REFRESH)
         })
 }
-
-/// The field of the group's change that stands for a started instance refresh.
-const INSTANCE_REFRESH: &str = "instance_refresh";
 
 fn essential_fields(change: &Change) -> Vec<EssentialField> {
     let updates_group = change.address == Address::Group && change.action == Action::Update;

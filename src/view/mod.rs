@@ -26,8 +26,8 @@ pub use checkup::{checkup, checkup_json};
 pub use diagnostics::{Validation, diagnostic};
 pub use duration::human as duration;
 pub use outcome::{
-    apply_complete, confirmation, destroy_complete, nothing_to_roll, plan_summary, rollout_cancelled,
-    rollout_complete, rollout_runs, rollout_started, sandbox_notice,
+    apply_complete, confirmation, destroy_complete, nothing_to_cancel, nothing_to_roll, only_aside,
+    plan_summary, rollout_cancelled, rollout_complete, rollout_runs, rollout_started, sandbox_notice,
 };
 pub use outputs::{check_output_name, outputs_json, outputs_table};
 pub use permissions::{comparison, explanation, permissions_markdown, policy_json};

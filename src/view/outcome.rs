@@ -1,7 +1,7 @@
 //! The sentences that begin and end a command. Programs parse the last three.
 
 use super::{plan::Purpose, text};
-use crate::model::plan::Counts;
+use crate::model::{plan::Counts, roll, status::Rollout};
 
 /// `Plan: 2 to add, 1 to change, 0 to destroy.` Without a line end.
 pub fn plan_summary(counts: Counts) -> String {
@@ -48,6 +48,17 @@ pub fn nothing_to_roll() -> String {
     "Nothing to roll: every member runs the latest version of the launch template.\n".to_owned()
 }
 
+/// Those that could be replaced are in standby.
+pub fn only_aside(ids: &[String]) -> String {
+    let ids: Vec<String> = ids.iter().map(|id| text::line(id)).collect();
+    format!(
+        "Nothing to roll: only members in standby do not run the latest version of the launch template, and a roll \
+         passes them by: {}. {}\n",
+        ids.join(", "),
+        roll::BRING_BACK
+    )
+}
+
 /// A roll is under way already.
 pub fn rollout_runs(id: &str, status: &str) -> String {
     format!(
@@ -62,20 +73,85 @@ pub fn rollout_complete() -> String {
     "Rollout complete!\n".to_owned()
 }
 
-/// A cancel is done; `ended` is the refresh and its status, if there was one.
-pub fn rollout_cancelled(ended: Option<(&str, &str)>, on_other_template: usize) -> String {
-    let Some((id, status)) = ended else {
-        return "Nothing to cancel: no instance refresh is active.\n".to_owned();
-    };
-    let left = match on_other_template {
-        0 => "No member runs another launch template than the group's.".to_owned(),
-        1 => "1 member still runs another launch template than the group's.".to_owned(),
-        many => format!("{many} members still run another launch template than the group's."),
+/// No roll is under way.
+pub fn nothing_to_cancel() -> String {
+    "Nothing to cancel: no instance refresh is active.\n".to_owned()
+}
+
+/// A cancel is done: the refresh that ended, its status, and what is left.
+pub fn rollout_cancelled(id: &str, status: &str, left: &Rollout) -> String {
+    let behind = match behind(left) {
+        Some(behind) => format!("{behind}. "),
+        None => String::new(),
     };
     format!(
-        "Instance refresh {} has ended: {}. What was replaced stays. {left} An apply leaves it so; rollout start goes \
-         on.\n",
+        "Instance refresh {} has ended: {}. What was replaced stays. {behind}{}\n",
         text::line(id),
-        text::line(status)
+        text::line(status),
+        text::line(&left.next)
     )
+}
+
+/// `Still behind: 1 member on another template, 2 on another version of the group's`; `None` if nobody is.
+fn behind(left: &Rollout) -> Option<String> {
+    let kinds = [
+        (left.on_other_template, "on another launch template than the group's"),
+        (left.on_older_version, "on another version of the group's"),
+        (left.on_no_template, "on none"),
+    ];
+    let told: Vec<String> = kinds
+        .into_iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, where_)| format!("{} {where_}", text::count(count, "member")))
+        .collect();
+    (!told.is_empty()).then(|| format!("Behind: {}", told.join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{
+        observed::Refresh,
+        status,
+        testing::{self, NOW},
+    };
+
+    /// What a cancel says of a refresh for this template that ended so, with members on these versions.
+    fn cancelled(status: &str, template: Option<&str>, versions: &[u32]) -> String {
+        let mut seen = testing::seen(versions);
+        let desired =
+            template.map(|id| crate::model::observed::TemplateUse { id: id.to_owned(), ..testing::used(2) });
+        let start = Some(NOW);
+        let refresh = Refresh {
+            id: "r-1".into(),
+            status: status.into(),
+            start,
+            desired_template: desired,
+            ..Refresh::default()
+        };
+        seen.refreshes = vec![refresh];
+        rollout_cancelled("r-1", status, &status::roll(&seen, NOW))
+    }
+
+    #[test]
+    fn an_apply_leaves_only_a_roll_of_ours_that_was_cancelled() {
+        let ours = cancelled("Cancelled", None, &[2, 1, 0]);
+        assert!(ours.contains("an apply leaves it so. rollout start goes on."), "{ours}");
+        let foreign = cancelled("Cancelled", Some("lt-other"), &[2, 0]);
+        assert!(!foreign.contains("leaves it so") && foreign.contains("An apply replaces"), "{foreign}");
+        let failed = cancelled("Failed", None, &[2, 0]);
+        assert!(!failed.contains("leaves it so") && failed.contains("The next apply starts it"), "{failed}");
+    }
+
+    #[test]
+    fn a_roll_of_labels_cancelled_half_way_left_somebody_behind() {
+        let half = cancelled("Cancelled", None, &[2, 1, 1]);
+        assert!(half.contains("Behind: 2 members on another version of the group's."), "{half}");
+        assert!(half.contains("rollout start replaces them"), "{half}");
+        let whole = cancelled("Cancelled", None, &[2, 2]);
+        assert!(
+            whole.ends_with("What was replaced stays. All members run what the group launches.\n"),
+            "{whole}"
+        );
+    }
 }

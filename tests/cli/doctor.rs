@@ -182,6 +182,68 @@ fn somebody_elses_group_under_the_name() {
     assert_eq!(found[0].0, "ownership");
 }
 
+/// An applied pool whose account is changed by `edit`, and what doctor finds odd in it.
+fn applied(edit: impl FnOnce(&mut Value)) -> Vec<(String, String, String)> {
+    let bench = Bench::new();
+    bench.run(&format!("apply -auto-approve --sandbox account.json -var-file={}", demo().display())).ok();
+    let text = std::fs::read_to_string(bench.path("account.json")).unwrap();
+    let mut account: Value = serde_json::from_str(&text).unwrap();
+    edit(&mut account["world"]);
+    bench.write("account.json", &account.to_string());
+    odd(&report(&doctor(&bench, "")))
+}
+
+#[test]
+fn a_launch_is_tried_from_the_template_that_the_group_uses() {
+    // One of the pool's that was made later, in which nothing would launch; the group does not use it.
+    let another = |world: &mut Value| {
+        let templates = world["templates"].as_object_mut().unwrap();
+        let mut other = templates.values().next().unwrap().clone();
+        other["name"] =
+            format!("{}-other", other["name"].as_str().unwrap().rsplit_once('-').unwrap().0).into();
+        other["created"] = 4_102_444_800_000_i64.into();
+        for version in other["versions"].as_object_mut().unwrap().values_mut() {
+            version["data"]["image_id"] = "ami-0dead".into();
+        }
+        templates.insert("lt-0fffffffffffffff0".into(), other);
+    };
+    assert_eq!(applied(another), []);
+    let broken = |world: &mut Value| {
+        for template in world["templates"].as_object_mut().unwrap().values_mut() {
+            for version in template["versions"].as_object_mut().unwrap().values_mut() {
+                version["data"]["image_id"] = "ami-0dead".into();
+            }
+        }
+    };
+    let found = applied(broken);
+    assert_eq!((found.len(), found[0].0.as_str(), found[0].1.as_str()), (1, "permissions.launch", "fail"));
+}
+
+#[test]
+fn a_template_without_a_network_interface_is_tried_with_the_subnet_alone() {
+    let without = |world: &mut Value| {
+        for template in world["templates"].as_object_mut().unwrap().values_mut() {
+            for version in template["versions"].as_object_mut().unwrap().values_mut() {
+                version["data"]["interfaces"] = json!({});
+            }
+        }
+    };
+    assert_eq!(applied(without), []);
+}
+
+#[test]
+fn somebody_elses_template_that_an_apply_leaves_alone_is_no_failure() {
+    let stranger = |world: &mut Value| {
+        let templates = world["templates"].as_object_mut().unwrap();
+        let mut other = templates.values().next().unwrap().clone();
+        other["name"] =
+            format!("{}-other", other["name"].as_str().unwrap().rsplit_once('-').unwrap().0).into();
+        other["tags"]["captf.io/cluster"] = "another".into();
+        templates.insert("lt-0fffffffffffffff0".into(), other);
+    };
+    assert_eq!(applied(stranger), []);
+}
+
 #[test]
 fn wrong_inputs_are_told_as_everywhere() {
     let bench = Bench::new();

@@ -7,8 +7,8 @@ use super::{Bench, demo};
 const SECRET: &str = "I2Nsb3VkLWNvbmZpZwp3cml0ZV9maWxlczoK";
 
 /// A working directory as the controller renders it, its module beside it, and the sandbox in it.
-struct Desk {
-    bench: Bench,
+pub(crate) struct Desk {
+    pub(crate) bench: Bench,
 }
 
 impl Desk {
@@ -16,7 +16,7 @@ impl Desk {
         Self::with(|_| {}, |_| {})
     }
 
-    fn with(root: impl FnOnce(&mut Value), inputs: impl FnOnce(&mut Value)) -> Self {
+    pub(crate) fn with(root: impl FnOnce(&mut Value), inputs: impl FnOnce(&mut Value)) -> Self {
         let bench = Bench::new();
         let mut given: Value = serde_json::from_str(&std::fs::read_to_string(demo()).unwrap()).unwrap();
         inputs(&mut given);
@@ -37,7 +37,7 @@ impl Desk {
         Self { bench }
     }
 
-    fn run(&self, line: &str) -> super::Outcome {
+    pub(crate) fn run(&self, line: &str) -> super::Outcome {
         self.bench.run(&format!("{line} --sandbox account.json"))
     }
 }

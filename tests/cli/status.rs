@@ -6,9 +6,9 @@ use std::{
     time::Duration,
 };
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::{Bench, demo};
+use super::{Bench, demo, runtime::Desk, watch::Terminal};
 
 /// The end of a command line: the demo pool in the bench's sandbox.
 pub(crate) fn pool() -> String {
@@ -29,7 +29,7 @@ fn newer() -> String {
     format!("{} -var kubernetes_version=v1.35.0", pool())
 }
 
-fn json(text: &str) -> Value {
+fn text_as_json(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
 }
 
@@ -50,7 +50,7 @@ fn a_status_says_what_it_can_with_little_to_go_by() {
     let output = command.env("AWS_REGION", "us-east-1").output().unwrap();
     let little = super::Outcome::of(&output).ok();
     assert!(little.contains("not compared with the inputs: ") && little.contains("Members\n"), "{little}");
-    let status = json(&bench.run(&format!("status --format json {}", newer())).ok());
+    let status = text_as_json(&bench.run(&format!("status --format json {}", newer())).ok());
     assert_eq!((&status["counts"]["running"], &status["apply"]["compared"]), (&3.into(), &true.into()));
     assert_eq!(status["rollout"]["refresh"]["status"], "Successful");
     bench.run("status -var a=b").fails("captf_object");
@@ -73,7 +73,7 @@ fn a_roll_by_hand() {
         "{}",
         refused.err
     );
-    let status = json(&bench.run(&format!("rollout status --format json {labelled}")).ok());
+    let status = text_as_json(&bench.run(&format!("rollout status --format json {labelled}")).ok());
     assert_eq!((&status["active"], &status["on_older_version"]), (&false.into(), &3.into()), "{status}");
 
     let started = bench.run(&format!("rollout start -auto-approve {labelled}")).ok();
@@ -92,9 +92,75 @@ fn a_roll_by_hand() {
     let outcome = bench.run(&format!("rollout start -auto-approve --wait {labelled}"));
     assert!(outcome.err.contains(" % done, "), "{}", outcome.err);
     assert!(outcome.ok().ends_with("Rollout complete!\n"));
-    let status = json(&bench.run(&format!("status --format json {labelled}")).ok());
+    let status = text_as_json(&bench.run(&format!("status --format json {labelled}")).ok());
     assert_eq!(status["counts"]["on_older_version"], 0);
     assert!(bench.run(&format!("plan {labelled}")).ok().starts_with("No changes. "));
+}
+
+/// What only looks takes its inputs as an apply does: as the root wires them.
+#[test]
+fn what_looks_takes_inputs_as_the_root_wires_them() {
+    let desk = Desk::with(
+        |root| {
+            root["module"]["role"]["machinepool_name"] = "demo-pool-0".into();
+            root["module"]["role"]["kubernetes_version"] = "v1.35.0".into();
+        },
+        |inputs| {
+            inputs["machinepool_name"] = "another".into();
+            inputs["kubernetes_version"] = "v1.34.1".into();
+        },
+    );
+    desk.run("apply -auto-approve").ok();
+    super::sandbox::await_members(&desk.bench, "--sandbox account.json");
+    let status = text_as_json(&desk.run("status --format json").ok());
+    assert_eq!(status["pool"], "team-a/demo-pool-0");
+    assert_eq!((&status["apply"]["compared"], &status["apply"]["changes"]), (&json!(true), &json!([])));
+    assert!(desk.run("rollout status").ok().starts_with("Pool team-a/demo-pool-0 in "));
+    assert_eq!(text_as_json(&desk.run("doctor --format json").out)["pool"], "team-a/demo-pool-0");
+    assert_eq!(text_as_json(&desk.run("outputs replicas --format json").ok()), 3);
+    assert!(desk.run("iam-policy").ok().contains("demo-pool-0"));
+}
+
+#[test]
+fn what_looks_tells_nothing_that_the_root_calls_sensitive() {
+    let desk = Desk::with(|root| root["variable"]["machinepool_name"]["sensitive"] = true.into(), |_| {});
+    desk.run("apply -auto-approve").ok();
+    for line in
+        ["status", "status --format json", "rollout status", "doctor", "outputs", "doctor --format json"]
+    {
+        let outcome = desk.run(line);
+        let text = outcome.out + &outcome.err;
+        assert!(text.contains("(sensitive value)") && !text.contains("demo-pool-0"), "{line}: {text}");
+    }
+}
+
+/// Makes the lifecycle of a member what is said; all others stay.
+fn put(bench: &Bench, member: usize, lifecycle: &str) {
+    let mut account = text_as_json(&std::fs::read_to_string(bench.path("account.json")).unwrap());
+    let instances = account["world"]["instances"].as_object_mut().unwrap();
+    let mut listed = instances.values_mut().filter(|instance| !instance["lifecycle"].is_null());
+    listed.nth(member).unwrap()["lifecycle"] = lifecycle.into();
+    bench.write("account.json", &account.to_string());
+}
+
+/// A question can stand for hours: whoever comes to need a replacement meanwhile was not in it.
+#[test]
+fn nobody_is_replaced_that_the_question_did_not_show() {
+    let bench = running_pool();
+    let labelled = format!("{} -var node_labels={{\"example.com/team\":\"b\"}}", newer());
+    bench.run(&format!("apply -auto-approve {labelled}")).ok();
+    put(&bench, 0, "Standby");
+    let mut terminal = Terminal::new(200);
+    let mut child = terminal.run(&bench, &format!("rollout start {labelled}"));
+    terminal.await_text("Do this now?");
+    assert!(terminal.text().contains("2 running instances"), "{}", terminal.text());
+    put(&bench, 0, "InService");
+    terminal.press(b"yes\n");
+    assert_eq!(child.wait().unwrap().code(), Some(1));
+    terminal.await_text("The pool has changed since the roll was shown");
+    let status = text_as_json(&bench.run(&format!("rollout status --format json {labelled}")).ok());
+    assert_eq!((&status["active"], &status["refresh"]["of_current_template"]), (&false.into(), &true.into()));
+    assert_eq!(status["on_older_version"], 3, "{status}");
 }
 
 /// Another run may be at work on the pool: where there is a lock, nothing is written without it.
@@ -126,7 +192,7 @@ fn a_watch_into_a_pipe() {
     };
     let mut child = watch();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-    let [first, second] = [(); 2].map(|()| json(&lines.next().unwrap().unwrap()));
+    let [first, second] = [(); 2].map(|()| text_as_json(&lines.next().unwrap().unwrap()));
     assert_eq!(first["pool"], "team-a/demo-pool-0");
     assert!(first["read_at"].as_str() < second["read_at"].as_str(), "{first} {second}");
     drop(lines);

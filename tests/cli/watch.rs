@@ -3,9 +3,9 @@
 use std::{
     ffi::OsStr,
     fs::File,
-    io::{Read as _, Write as _},
+    io::{BufRead as _, BufReader, Read as _, Write as _},
     os::unix::{ffi::OsStrExt as _, fs::OpenOptionsExt as _},
-    process::{Child, Command},
+    process::{Child, Command, Stdio},
     sync::{Arc, Mutex},
     time::{Duration, Instant},
 };
@@ -23,7 +23,7 @@ use super::{
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Both sides of a terminal, and all that was written to it.
-struct Terminal {
+pub(crate) struct Terminal {
     person: File,
     program: File,
     shown: Arc<Mutex<Vec<u8>>>,
@@ -31,7 +31,7 @@ struct Terminal {
 }
 
 impl Terminal {
-    fn new(columns: u16) -> Self {
+    pub(crate) fn new(columns: u16) -> Self {
         let person = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
         grantpt(&person).unwrap();
         unlockpt(&person).unwrap();
@@ -62,13 +62,26 @@ impl Terminal {
 
     /// Runs a watch of the pool on it.
     fn watch(&self, bench: &Bench, more: &str) -> Child {
-        let line = format!("status --watch {more} {} -var kubernetes_version=v1.35.0", pool());
+        self.run(bench, &format!("status --watch {more} {} -var kubernetes_version=v1.35.0", pool()))
+    }
+
+    pub(crate) fn run(&self, bench: &Bench, line: &str) -> Child {
         let side = || self.program.try_clone().unwrap();
         let mut command = bench.command(line.split_whitespace());
         command.env("TERM", "xterm").stdin(side()).stdout(side()).stderr(side()).spawn().unwrap()
     }
 
-    fn text(&self) -> String {
+    /// Waits until a text is there.
+    #[track_caller]
+    pub(crate) fn await_text(&self, part: &str) {
+        let begin = Instant::now();
+        while !self.text().contains(part) {
+            assert!(begin.elapsed() < PATIENCE, "no {part:?}: {}", self.text());
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    pub(crate) fn text(&self) -> String {
         String::from_utf8_lossy(&self.shown.lock().unwrap()).into_owned()
     }
 
@@ -88,7 +101,7 @@ impl Terminal {
         }
     }
 
-    fn press(&mut self, key: &[u8]) {
+    pub(crate) fn press(&mut self, key: &[u8]) {
         self.person.write_all(key).unwrap();
     }
 
@@ -142,7 +155,7 @@ fn every_end_leaves_the_terminal_as_it_was() {
         let after = text.rsplit("\u{1b}[?1049l").next().unwrap();
         assert!(after.contains("Pool team-a/demo-pool-0") && !after.contains("q quits"), "{after}");
     }
-    for name in ["TERM", "INT"] {
+    for name in ["TERM", "INT", "HUP", "QUIT"] {
         let terminal = Terminal::new(80);
         let child = terminal.watch(&bench, "--interval 1s");
         terminal.await_picture("picture", is_ready);
@@ -150,6 +163,42 @@ fn every_end_leaves_the_terminal_as_it_was() {
         assert_eq!(terminal.end(child), 1, "{name}");
         assert!(terminal.text().contains("Interrupted"), "{name}: {}", terminal.text());
     }
+}
+
+/// Inputs from standard input leave no keyboard to quit with.
+#[test]
+fn without_a_keyboard_only_a_signal_ends_it() {
+    let bench = running_pool();
+    let terminal = Terminal::new(80);
+    let side = || terminal.program.try_clone().unwrap();
+    let line = "status --watch --interval 1s --sandbox account.json -var-file=-";
+    let mut command = bench.command(line.split_whitespace());
+    let inputs = File::open(super::demo()).unwrap();
+    let child = command.env("TERM", "xterm").stdin(inputs).stdout(side()).stderr(side()).spawn().unwrap();
+    terminal.await_picture("picture", |picture| picture.contains("Ctrl-C quits"));
+    assert!(!terminal.text().contains("q quits"), "{}", terminal.text());
+    signal(&child, "INT");
+    assert_eq!(terminal.end(child), 1);
+}
+
+/// Whoever starts it so that it outlives the terminal has it so.
+#[test]
+fn an_ignored_hangup_stays_ignored() {
+    let bench = running_pool();
+    let mut command = Command::new("sh");
+    let line =
+        format!("status --watch --interval 1s --format json {} -var kubernetes_version=v1.35.0", pool());
+    let program = env!("CARGO_BIN_EXE_machinepool");
+    command.arg("-c").arg(format!("trap '' HUP; exec {program} {line}")).env_clear();
+    let mut child = command.current_dir(bench.path("")).stdout(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    lines.next().unwrap().unwrap();
+    signal(&child, "HUP");
+    for _ in 0..2 {
+        lines.next().unwrap().unwrap();
+    }
+    signal(&child, "TERM");
+    assert_eq!(child.wait().unwrap().code(), Some(1));
 }
 
 #[test]

@@ -134,7 +134,8 @@ fn a_cancelled_roll_stays_so_until_somebody_starts_it_again() {
     lab.wait(Duration::from_secs(30));
     let cancelled = lab.cancel_rollout(&newer.scope).unwrap();
     assert_eq!(cancelled.refresh.unwrap().status, "Cancelled");
-    assert!(cancelled.on_other_template > 0);
+    let left = cancelled.left.unwrap();
+    assert!(left.on_other_template > 0 && left.next.contains("an apply leaves it so"), "{left:?}");
     let warned = lab.apply(&newer).unwrap();
     assert_eq!(warned.refresh, None, "an apply leaves it so");
     assert!(status_of(&lab).rollout.next.contains("rollout start goes on"));
@@ -145,6 +146,27 @@ fn a_cancelled_roll_stays_so_until_somebody_starts_it_again() {
     lab.wait(Duration::from_hours(1));
     assert_eq!(status_of(&lab).counts.on_other_template, 0);
     lab.settle(&newer, "after a roll by hand");
+}
+
+#[test]
+fn a_roll_of_members_in_standby_is_not_said_to_be_done() {
+    let lab = settled();
+    let request = patched(relabelled());
+    lab.apply(&request).unwrap();
+    lab.wait(Duration::from_mins(10));
+    let put = |lifecycle: &str| {
+        lab.edit(|world| {
+            for instance in world.instances.values_mut().filter(|instance| instance.lifecycle.is_some()) {
+                instance.lifecycle = Some(lifecycle.to_owned());
+            }
+        });
+    };
+    put("Standby");
+    let Rollout::OnlyAside(ids) = lab.start_rollout(&request).unwrap() else { panic!() };
+    assert_eq!(ids.len(), 3);
+    assert!(status_of(&lab).rollout.next.contains("exit-standby"));
+    put("InService");
+    assert!(matches!(lab.start_rollout(&request).unwrap(), Rollout::Start(_)));
 }
 
 /// What failed three times for one version counts no longer, so that applies go on with it.
@@ -158,6 +180,11 @@ fn a_roll_by_hand_begins_anew() {
         lab.wait(Duration::from_hours(2));
     }
     assert_eq!(lab.apply(&newer).unwrap().refresh, None, "given up");
+    assert!(
+        status_of(&lab).rollout.next.contains("an apply does not start it again"),
+        "{:?}",
+        status_of(&lab)
+    );
     assert!(matches!(lab.start_rollout(&newer).unwrap(), Rollout::Start(_)));
     lab.wait(Duration::from_hours(2));
     assert!(status_of(&lab).rollout.next.contains("up to three times"));

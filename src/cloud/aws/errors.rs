@@ -80,7 +80,8 @@ impl Asked<'_> {
                     ErrorKind::Other => ErrorKind::Network,
                     kind => kind,
                 };
-                self.failed(kind, format!("the answer (HTTP status {status}) cannot be read"))
+                let error = self.failed(kind, "the answer cannot be read");
+                CloudError { code: code_of_status(status), ..error }
             }
             (_, None) => self.unanswered(error),
         }
@@ -92,10 +93,11 @@ impl Asked<'_> {
             kind => kind,
         };
         let message = match without_request(message) {
-            "" => format!("HTTP status {status} without a message"),
+            "" => "an answer without a message".to_owned(),
             message => message.to_owned(),
         };
-        CloudError { code: code.to_owned(), ..self.failed(kind, message) }
+        let code = if code.is_empty() { code_of_status(status) } else { code.to_owned() };
+        CloudError { code, ..self.failed(kind, message) }
     }
 
     fn unanswered<E>(&self, error: &SdkError<E, HttpResponse>) -> CloudError
@@ -113,6 +115,18 @@ impl Asked<'_> {
             _ => self.failed(ErrorKind::Other, format!("the request could not be made: {causes}")),
         }
     }
+}
+
+/// Before a status that stands for AWS's code where an answer has none, so that it is not taken for no answer.
+const STATUS: &str = "HTTP ";
+
+fn code_of_status(status: u16) -> String {
+    format!("{STATUS}{status}")
+}
+
+/// Whether a failed call was answered with a code of AWS's.
+pub(super) fn has_code(error: &CloudError) -> bool {
+    !error.code.is_empty() && !error.code.starts_with(STATUS)
 }
 
 /// What an answer without a known code means. A `HEAD` never has a code.

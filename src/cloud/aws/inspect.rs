@@ -174,8 +174,8 @@ impl Aws {
                     self.ec2().delete_launch_template().launch_template_id(template_id).dry_run(true);
                 self.call(&asked, || request.send()).await.map(drop)
             }
-            Rehearsal::Launch { template_id, subnet, security_groups } => {
-                self.try_launch(asked, template_id, subnet, security_groups).await
+            Rehearsal::Launch { template_id, subnet, interface } => {
+                self.try_launch(asked, template_id, subnet, interface.as_deref()).await
             }
         }
     }
@@ -191,29 +191,29 @@ impl Aws {
         self.call(&asked, || request.send()).await.map(drop)
     }
 
-    /// From the template, as its group launches; only the subnet is not in it.
+    /// From the template, as its group launches; only the subnet is not in it. EC2 takes one for the whole
+    /// launch or in a network interface, never the first where the template has the second.
     async fn try_launch(
         &self,
         asked: Asked<'_>,
         template_id: &str,
         subnet: &str,
-        security_groups: &[String],
+        interface: Option<&[String]>,
     ) -> Result<(), CloudError> {
         let template =
             LaunchTemplateSpecification::builder().launch_template_id(template_id).version("$Latest").build();
-        let interface = InstanceNetworkInterfaceSpecification::builder()
-            .device_index(0)
-            .subnet_id(subnet)
-            .set_groups(Some(security_groups.to_vec()))
-            .build();
-        let request = self
-            .ec2()
-            .run_instances()
-            .launch_template(template)
-            .network_interfaces(interface)
-            .min_count(1)
-            .max_count(1)
-            .dry_run(true);
+        let request =
+            self.ec2().run_instances().launch_template(template).min_count(1).max_count(1).dry_run(true);
+        let request = match interface {
+            None => request.subnet_id(subnet),
+            Some(security_groups) => request.network_interfaces(
+                InstanceNetworkInterfaceSpecification::builder()
+                    .device_index(0)
+                    .subnet_id(subnet)
+                    .set_groups(Some(security_groups.to_vec()))
+                    .build(),
+            ),
+        };
         self.call(&asked, || request.send()).await.map(drop)
     }
 }

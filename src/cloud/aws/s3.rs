@@ -7,7 +7,10 @@ use aws_sdk_s3::{
 };
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
-use super::{Aws, convert, errors::Failure};
+use super::{
+    Aws, convert,
+    errors::{Failure, has_code},
+};
 use crate::{
     cloud::{CloudError, ErrorKind},
     contract::{payload::Payload, request::Tags},
@@ -106,8 +109,7 @@ fn decides_over_404(told: &CloudError) -> bool {
 }
 
 fn denied(error: CloudError) -> CloudError {
-    let message = "HTTP status 403. The credentials need s3:GetObject on the object and s3:ListBucket on the \
-                   bucket (without the latter a missing object is denied too), and kms:Decrypt if a KMS key \
+    let message = "The credentials need s3:GetObject on the object and s3:ListBucket on the bucket (without the latter a missing object is denied too), and kms:Decrypt if a KMS key \
                    encrypts it";
     CloudError { kind: ErrorKind::AccessDenied, message: message.to_owned(), ..error }
 }
@@ -116,7 +118,7 @@ fn elsewhere(region: &str, head: Failure, told: Option<CloudError>) -> CloudErro
     let message = match (head.bucket_region, told) {
         (Some(other), _) if other != region => format!("the bucket is in {other}"),
         // The bucket is here: what else was wrong with the request, only the other answer can tell.
-        (_, Some(told)) if !told.code.is_empty() => return told,
+        (_, Some(told)) if has_code(&told) => return told,
         _ => "the bucket is in another region".to_owned(),
     };
     CloudError { kind: ErrorKind::WrongRegion, message, ..head.error }

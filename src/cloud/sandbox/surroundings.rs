@@ -159,14 +159,24 @@ impl World {
                 .get(template_id)
                 .map(|_| ())
                 .ok_or_else(|| Fault::no_such_template_id(template_id)),
-            Rehearsal::Launch { template_id, .. } => {
+            Rehearsal::Launch { template_id, subnet, interface } => {
                 let template =
                     self.templates.get(template_id).ok_or_else(|| Fault::no_such_template_id(template_id))?;
-                let version = template.versions.get(&template.latest_version());
-                version.map_or(Ok(()), |version| {
-                    let refused = |reason| Fault::new("InvalidParameterValue", reason);
-                    self.check_launchable(&version.data).map_err(refused)
-                })
+                let Some(version) = template.versions.get(&template.latest_version()) else { return Ok(()) };
+                // In one request, EC2 takes neither a subnet of the launch beside an interface of the template nor
+                // an interface beside what the template says outside of one.
+                if version.data.interfaces.is_empty() != interface.is_none() {
+                    return Err(Fault::new(
+                        "InvalidParameterCombination",
+                        "Network interfaces and an instance-level subnet ID may not be specified on the same request",
+                    ));
+                }
+                if !self.subnets.contains_key(subnet) {
+                    let message = format!("The subnet ID '{subnet}' does not exist");
+                    return Err(Fault::new("InvalidSubnetID.NotFound", message));
+                }
+                self.check_launchable(&version.data)
+                    .map_err(|reason| Fault::new("InvalidParameterValue", reason))
             }
         }
     }

@@ -2,15 +2,21 @@
 
 use super::{AUTOSCALING_ROLE, Caller, Check, Facts, Limits, Look, PoolFacts, SPOT_ROLE, Trouble};
 use crate::{
-    contract::{problem::Diagnostic, request::Request},
+    contract::request::Request,
     model::{
         names::Names,
         observed::{Group, Object},
-        ownership::{self, Resource},
+        planner,
     },
 };
 
-pub(super) fn credentials(caller: &Look<Caller>) -> Check {
+/// What to do where AWS cannot be reached.
+pub(super) const REACH: &str =
+    "Check the network, the proxy settings (HTTPS_PROXY, NO_PROXY) and the region.";
+
+/// Whose the credentials are. Where only STS cannot be reached, as in a VPC without an endpoint for it, all
+/// else can be looked at: nothing but a check-up calls it.
+pub(super) fn credentials(caller: &Look<Caller>, pool: &PoolFacts) -> Check {
     const ID: &str = "credentials";
     match caller {
         Look::Seen(caller) => {
@@ -22,11 +28,10 @@ pub(super) fn credentials(caller: &Look<Caller>) -> Check {
                  in a pod, give it an IAM role. Nothing else was checked.",
             )
         }
-        Look::Failed { kind: Trouble::Network, words, .. } => {
-            Check::fail(ID, "AWS cannot be reached").because(words.clone()).fix(
-                "Check the network, the proxy settings (HTTPS_PROXY, NO_PROXY) and the region. Nothing else was \
-                 checked.",
-            )
+        Look::Failed { kind: Trouble::Network, words, .. } if pool.is_out_of_reach() => {
+            Check::fail(ID, "AWS cannot be reached")
+                .because(words.clone())
+                .fix(format!("{REACH} Nothing else was checked."))
         }
         other => Check::unseen(ID, "whose the credentials are", other),
     }
@@ -43,25 +48,16 @@ pub(super) fn inputs(request: &Request) -> Check {
     Check::warning(ID, "The inputs are valid, and odd").because(told.join("\n"))
 }
 
-/// Whether what lies under the pool's names is the pool's.
+/// Whether what lies under the pool's names is the pool's, as far as a plan asks for it.
 pub(super) fn ownership(request: &Request, pool: &PoolFacts) -> Check {
     const ID: &str = "ownership";
     let names = Names::of(&request.scope);
-    let identity = &request.scope.identity;
-    let mut problems: Vec<Diagnostic> = Vec::new();
-    if let Look::Seen(Some(group)) = &pool.group {
-        let tags = group.tags.iter().map(|(key, tag)| (key.clone(), tag.value.clone())).collect();
-        problems.extend(ownership::check(Resource::Group(&group.name), identity, &tags).err());
-    }
-    if let Look::Seen(templates) = &pool.templates {
-        let check = |id, name, tags| ownership::check(Resource::Template { id, name }, identity, tags);
-        problems.extend(templates.iter().filter_map(|t| check(&t.id, &t.name, &t.tags).err()));
-    }
-    if let Look::Seen(Object::Present { tags, .. }) = &pool.object {
-        let bucket = request.exports.bootstrap_bucket.as_str();
-        let object = Resource::Object { bucket, key: &names.object_key };
-        problems.extend(ownership::check(object, identity, tags).err());
-    }
+    let problems = planner::foreign(
+        request,
+        pool.group.seen().and_then(Option::as_ref),
+        pool.templates.seen().map_or(&[], Vec::as_slice),
+        pool.object.seen(),
+    );
     let Some(first) = problems.first() else {
         return match &pool.group {
             Look::Seen(None) => Check::pass(ID, format!("The name {} is free", names.group)),

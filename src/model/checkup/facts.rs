@@ -62,8 +62,9 @@ pub enum Rehearsal {
         template_id: String,
         /// Where.
         subnet: String,
-        /// Security groups of its interface.
-        security_groups: Vec<String>,
+        /// Security groups of the template's network interface; `None` where it has no interface, and EC2
+        /// takes the subnet alone.
+        interface: Option<Vec<String>>,
     },
 }
 
@@ -182,6 +183,8 @@ pub enum Trouble {
     Missing,
     /// The bucket lies in another region.
     Elsewhere,
+    /// AWS is there and did not judge what was asked: too many calls, its own fault, an interruption.
+    Unjudged,
     /// Anything else.
     Other,
 }
@@ -192,6 +195,16 @@ impl<T> Look<T> {
         match self {
             Self::Seen(seen) => Some(seen),
             _ => None,
+        }
+    }
+
+    /// How it went, without what was seen.
+    pub fn outcome(&self) -> Look<()> {
+        match self {
+            Self::Seen(_) => Look::Seen(()),
+            Self::Denied { call } => Look::Denied { call },
+            Self::Failed { call, kind, words } => Look::Failed { call, kind: *kind, words: words.clone() },
+            Self::Idle(reason) => Look::Idle(reason),
         }
     }
 
@@ -258,4 +271,41 @@ pub struct PoolFacts {
     pub object: Look<Object>,
     /// Images that fit.
     pub images: Look<Vec<Image>>,
+}
+
+impl PoolFacts {
+    /// How each read went.
+    pub fn outcomes(&self) -> [Look<()>; 10] {
+        let Self {
+            group,
+            instances,
+            policies,
+            refreshes,
+            activities,
+            scheduled_actions,
+            templates,
+            versions,
+            object,
+            images,
+        } = self;
+        [
+            group.outcome(),
+            instances.outcome(),
+            policies.outcome(),
+            refreshes.outcome(),
+            activities.outcome(),
+            scheduled_actions.outcome(),
+            templates.outcome(),
+            versions.outcome(),
+            object.outcome(),
+            images.outcome(),
+        ]
+    }
+
+    /// Whether nothing that was asked had an answer.
+    pub fn is_out_of_reach(&self) -> bool {
+        self.outcomes()
+            .iter()
+            .all(|look| matches!(look, Look::Idle(_) | Look::Failed { kind: Trouble::Network, .. }))
+    }
 }

@@ -1,5 +1,7 @@
 //! What the template names: image, instance type, volume, instance profile, key.
 
+use std::collections::BTreeSet;
+
 use super::{Check, Facts, InstanceProfile, InstanceType, Look, Trouble};
 use crate::{
     contract::request::Request,
@@ -9,7 +11,7 @@ use crate::{
     },
 };
 
-pub(super) fn checks(request: &Request, facts: &Facts) -> Vec<Check> {
+pub(super) fn checks(request: &Request, facts: &Facts, spanned: Option<&BTreeSet<String>>) -> Vec<Check> {
     let mut checks = vec![profile(request, &facts.instance_profile)];
     match chosen(request, &facts.pool.images) {
         Ok((check, found)) => {
@@ -23,7 +25,7 @@ pub(super) fn checks(request: &Request, facts: &Facts) -> Vec<Check> {
         Err(check) => checks.push(check),
     }
     checks.push(instance_type(request, &facts.instance_type));
-    checks.push(offered(request, &facts.offered));
+    checks.push(offered(request, &facts.offered, spanned));
     checks.extend(request.ssh_key_name.as_ref().map(|name| key_pair(name, &facts.key_pair)));
     checks.extend(request.root_volume_kms_key_id.as_ref().map(|arn| kms(request, arn)));
     checks
@@ -148,20 +150,18 @@ fn instance_type(request: &Request, look: &Look<Option<InstanceType>>) -> Check 
     }
 }
 
-/// Every zone that the cluster has counts: a pool may come to span it.
-fn offered(request: &Request, look: &Look<std::collections::BTreeSet<String>>) -> Check {
+/// Only the zones that the pool spans count: it never takes up another one by itself.
+fn offered(request: &Request, look: &Look<BTreeSet<String>>, spanned: Option<&BTreeSet<String>>) -> Check {
     const ID: &str = "instance_type.zones";
     let kind = &request.instance_type;
+    let subject = format!("which zones have {kind}");
     let Look::Seen(offered) = look else {
-        return Check::unseen(ID, &format!("which zones have {kind}"), look);
+        return Check::unseen(ID, &subject, look);
     };
-    let asked = &request.failure_domains;
-    let zones = request.exports.failure_domains.keys();
-    let without: Vec<&str> = zones
-        .map(String::as_str)
-        .filter(|zone| asked.is_empty() || asked.iter().any(|one| one == zone))
-        .filter(|zone| !offered.contains(*zone))
-        .collect();
+    let Some(spanned) = spanned else {
+        return Check::unseen(ID, &subject, &super::network::NO_ZONES);
+    };
+    let without: Vec<&str> = spanned.difference(offered).map(String::as_str).collect();
     if without.is_empty() {
         return Check::pass(ID, format!("{kind} is offered in each of the pool's zones"));
     }

@@ -20,6 +20,7 @@ pub use facts::{
     Caller, Facts, InstanceProfile, InstanceType, Limits, Look, PoolFacts, Question, Rehearsal, Reply,
     SecurityGroup, Subnet, Trouble,
 };
+pub use network::launch_subnet;
 pub use quota::code as quota_code;
 
 /// AWS's own role for Auto Scaling.
@@ -121,7 +122,7 @@ impl Checkup {
 /// Looks at the facts.
 pub fn checkup(request: &Request, facts: &Facts) -> Checkup {
     let caller = facts.caller.seen().cloned();
-    let mut checks = vec![account::credentials(&facts.caller)];
+    let mut checks = vec![account::credentials(&facts.caller, &facts.pool)];
     if checks[0].status == Status::Fail {
         return Checkup { caller, checks };
     }
@@ -130,8 +131,9 @@ pub fn checkup(request: &Request, facts: &Facts) -> Checkup {
     checks.push(permissions::reads(request, &facts.pool));
     checks.extend(permissions::rehearsals(&facts.rehearsals));
     checks.push(account::ownership(request, &facts.pool));
-    checks.extend(network::checks(request, facts));
-    checks.extend(launch::checks(request, facts));
+    let spanned = network::spanned(request, &facts.pool);
+    checks.extend(network::checks(request, facts, spanned.as_ref()));
+    checks.extend(launch::checks(request, facts, spanned.as_ref().ok()));
     checks.push(account::bucket(request, &facts.pool.object));
     checks.push(account::groups(&facts.limits, &facts.pool.group));
     checks.push(quota::check(request, facts));

@@ -2,11 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use super::{Check, Facts, Look, SecurityGroup, Subnet, size};
+use super::{Check, Facts, Look, PoolFacts, SecurityGroup, Subnet, size};
 use crate::{
     contract::request::Request,
-    model::{observed::Known, zones},
+    model::{observed::Known, ownership, zones},
 };
+
+/// Where it cannot be said which zones the pool spans.
+pub(super) const NO_ZONES: Look<()> = Look::Idle("It is not known which zones the pool spans.");
 
 /// Zones are named after their region.
 pub(super) fn region(request: &Request) -> Check {
@@ -28,41 +31,51 @@ pub(super) fn region(request: &Request) -> Check {
         .fix("Correct region or failure_domains of the exports.")
 }
 
-pub(super) fn checks(request: &Request, facts: &Facts) -> Vec<Check> {
-    let mut checks = Vec::new();
-    let spanned = match spanned(request, facts) {
-        Ok(zones) => zones,
-        Err(check) => {
-            checks.push(check);
-            request.exports.failure_domains.keys().cloned().collect()
-        }
-    };
+pub(super) fn checks(
+    request: &Request,
+    facts: &Facts,
+    spanned: Result<&BTreeSet<String>, &Check>,
+) -> Vec<Check> {
+    let mut checks: Vec<Check> = spanned.err().cloned().into_iter().collect();
     match &facts.subnets {
         Look::Seen(subnets) => {
             checks.push(subnets_exist(request, subnets));
             checks.push(subnets_in_zones(request, subnets));
-            checks.push(addresses(request, facts, subnets, &spanned));
+            checks.push(addresses(request, facts, subnets, spanned.ok()));
         }
         unseen => checks.push(Check::unseen("subnets", "the subnets", unseen)),
     }
     match &facts.security_groups {
         Look::Seen(groups) => {
             checks.push(security_groups_exist(request, groups));
-            checks.push(one_vpc(facts.subnets.seen(), groups));
+            checks.push(one_vpc(&facts.subnets, groups));
         }
         unseen => checks.push(Check::unseen("security_groups", "the security groups", unseen)),
     }
     checks
 }
 
-/// The zones that an apply would span.
-fn spanned(request: &Request, facts: &Facts) -> Result<BTreeSet<String>, Check> {
-    let group = facts.pool.group.seen().and_then(Option::as_ref);
-    let templates: Vec<_> = facts.pool.templates.seen().into_iter().flatten().collect();
-    let zones = zones::zones(request, group, &templates, &Known::default())
+/// The zones that an apply would span. What a stranger's group or template records is not the pool's.
+pub(super) fn spanned(request: &Request, pool: &PoolFacts) -> Result<BTreeSet<String>, Check> {
+    let identity = &request.scope.identity;
+    let group = pool.group.seen().and_then(Option::as_ref).filter(|group| {
+        let tags = group.tags.iter().map(|(key, tag)| (key.clone(), tag.value.clone())).collect();
+        ownership::is_ours(identity, &tags)
+    });
+    let templates = pool.templates.seen().into_iter().flatten();
+    let ours: Vec<_> = templates.filter(|template| ownership::is_ours(identity, &template.tags)).collect();
+    let zones = zones::zones(request, group, &ours, &Known::default())
         .map_err(|problem| Check::fail("zones", problem.summary).fix(problem.detail))?;
     Ok(zones.spanned.into_iter().collect())
 }
+
+/// A subnet that the pool launches into.
+pub fn launch_subnet(request: &Request, pool: &PoolFacts) -> Option<String> {
+    let zones = spanned(request, pool).ok()?;
+    zones.iter().find_map(|zone| request.exports.failure_domains.get(zone)).map(ToString::to_string)
+}
+
+const NO_SUBNETS: Look<()> = Look::Idle("None of the subnets exists.");
 
 fn subnets_exist(request: &Request, subnets: &[Subnet]) -> Check {
     const ID: &str = "subnets";
@@ -97,49 +110,78 @@ fn subnets_in_zones(request: &Request, subnets: &[Subnet]) -> Check {
         .filter(|(zone, subnet)| subnet.zone != **zone)
         .map(|(zone, subnet)| format!("{} is in {}, not in {zone}", subnet.id, subnet.zone))
         .collect();
+    let seen = |id: &str| subnets.iter().any(|subnet| subnet.id == id);
+    let there = request.exports.failure_domains.values().filter(|id| seen(id.as_str())).count();
+    if there == 0 {
+        return Check::unseen(ID, "the zones of the subnets", &NO_SUBNETS);
+    }
     if elsewhere.is_empty() {
-        return Check::pass(ID, "Each subnet lies in the zone that the exports say");
+        let which = if there < request.exports.failure_domains.len() { " that exists" } else { "" };
+        return Check::pass(ID, format!("Each subnet{which} lies in the zone that the exports say"));
     }
     Check::fail(ID, format!("Subnet {}", elsewhere.join("; subnet ")))
         .because("Instances would come up in another zone than asked for, and be reported there.")
         .fix("Correct failure_domains of the cluster's exports.")
 }
 
-/// Free addresses, also while a roll has two instances for one.
-fn addresses(request: &Request, facts: &Facts, subnets: &[Subnet], spanned: &BTreeSet<String>) -> Check {
+/// Free addresses, also while a roll has two instances for one. What a member uses counts for its own zone only.
+fn addresses(
+    request: &Request,
+    facts: &Facts,
+    subnets: &[Subnet],
+    spanned: Option<&BTreeSet<String>>,
+) -> Check {
     const ID: &str = "subnets.addresses";
+    const SUBJECT: &str = "the free addresses";
+    let Some(spanned) = spanned else { return Check::unseen(ID, SUBJECT, &NO_ZONES) };
     let size = u64::from(size(request));
-    let ids: BTreeSet<&str> = request
-        .exports
-        .failure_domains
-        .iter()
-        .filter(|(zone, _)| spanned.contains(*zone))
-        .map(|(_, id)| id.as_str())
+    let running: Vec<&str> = facts
+        .pool
+        .instances
+        .seen()
+        .into_iter()
+        .flatten()
+        .filter(|member| ["pending", "running"].contains(&member.state.as_str()))
+        .map(|member| member.zone.as_str())
         .collect();
-    let used: Vec<&Subnet> = subnets.iter().filter(|subnet| ids.contains(subnet.id.as_str())).collect();
-    let members = facts.pool.instances.seen().into_iter().flatten();
-    let members =
-        members.filter(|member| ["pending", "running"].contains(&member.state.as_str())).count() as u64;
-    let free: u64 = used.iter().map(|subnet| u64::from(subnet.free_addresses)).sum();
-    let list: Vec<String> =
-        used.iter().map(|subnet| format!("{} in {}", subnet.free_addresses, subnet.id)).collect();
-    let list = format!("Free: {}; {} in use by the pool.", list.join(", "), members);
+    let members_in = |zone: &str| running.iter().filter(|at| **at == zone).count() as u64;
+    // Each subnet with the members in its zone.
+    let used: Vec<(&Subnet, u64)> = spanned
+        .iter()
+        .filter_map(|zone| Some((zone, request.exports.failure_domains.get(zone)?)))
+        .filter_map(|(zone, id)| {
+            Some((subnets.iter().find(|subnet| subnet.id == id.as_str())?, members_in(zone)))
+        })
+        .collect();
+    if used.is_empty() {
+        return Check::unseen(ID, SUBJECT, &NO_SUBNETS);
+    }
+    let free: u64 = used.iter().map(|(subnet, _)| u64::from(subnet.free_addresses)).sum();
+    let members: u64 = used.iter().map(|(_, members)| members).sum();
+    let found = if members == 0 { free.to_string() } else { format!("{free}, and {members} of the pool's,") };
+    let list: Vec<String> = used
+        .iter()
+        .map(|(subnet, members)| {
+            format!("{} in {} (the pool has {members})", subnet.free_addresses, subnet.id)
+        })
+        .collect();
+    let list = format!("Free: {}.", list.join(", "));
     let fix = "Free addresses in these subnets, or give the cluster larger ones or more zones.";
     if free + members < size {
-        return Check::fail(ID, format!("Too few free addresses: {free} for a pool of {size}"))
+        return Check::fail(ID, format!("Too few free addresses: {found} for a pool of {size}"))
             .because(list)
             .fix(fix);
     }
     if free + members < 2 * size {
-        return Check::warning(ID, format!("Few free addresses: {free} for twice the size of {size}"))
+        return Check::warning(ID, format!("Few free addresses: {found} for twice the size of {size}"))
             .because(format!("A roll launches each replacement before an old instance goes. {list}"))
             .fix(fix);
     }
-    let share = (2 * size).div_ceil(used.len().max(1) as u64);
+    let share = (2 * size).div_ceil(used.len() as u64);
     let tight: Vec<&str> = used
         .iter()
-        .filter(|subnet| u64::from(subnet.free_addresses) + members < share)
-        .map(|subnet| subnet.id.as_str())
+        .filter(|(subnet, members)| u64::from(subnet.free_addresses) + members < share)
+        .map(|(subnet, _)| subnet.id.as_str())
         .collect();
     if tight.is_empty() {
         return Check::pass(ID, format!("{free} free addresses, enough for twice the size of {size}"));
@@ -164,15 +206,21 @@ fn security_groups_exist(request: &Request, groups: &[SecurityGroup]) -> Check {
 }
 
 /// Subnets and security groups of one launch must share a VPC.
-fn one_vpc(subnets: Option<&Vec<Subnet>>, groups: &[SecurityGroup]) -> Check {
+fn one_vpc(look: &Look<Vec<Subnet>>, groups: &[SecurityGroup]) -> Check {
     const ID: &str = "vpc";
-    let subnets = subnets.into_iter().flatten().map(|subnet| (subnet.vpc.as_str(), subnet.id.as_str()));
+    const SUBJECT: &str = "whether subnets and security groups lie in one VPC";
+    let Look::Seen(subnets) = look else { return Check::unseen(ID, SUBJECT, look) };
+    if subnets.is_empty() || groups.is_empty() {
+        let idle = Look::<()>::Idle("None of the subnets, or none of the security groups, exists.");
+        return Check::unseen(ID, SUBJECT, &idle);
+    }
+    let subnets = subnets.iter().map(|subnet| (subnet.vpc.as_str(), subnet.id.as_str()));
     let placed: BTreeSet<(&str, &str)> =
         subnets.chain(groups.iter().map(|group| (group.vpc.as_str(), group.id.as_str()))).collect();
     let vpcs: BTreeSet<&str> = placed.iter().map(|(vpc, _)| *vpc).collect();
     if vpcs.len() <= 1 {
         let vpc = vpcs.first().copied().unwrap_or("one VPC");
-        return Check::pass(ID, format!("Subnets and security groups lie in {vpc}"));
+        return Check::pass(ID, format!("All subnets and security groups that exist lie in {vpc}"));
     }
     let list: Vec<String> = vpcs
         .iter()

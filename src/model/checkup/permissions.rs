@@ -1,6 +1,6 @@
 //! What the credentials may do, as far as it can be found out without doing it.
 
-use super::{Check, Look, PoolFacts, Rehearsal, Status};
+use super::{Check, Look, PoolFacts, Rehearsal, Status, Trouble};
 use crate::contract::request::Request;
 
 /// The reads of every command. What one of them denies, plan fails with.
@@ -58,9 +58,19 @@ pub(super) fn reads(request: &Request, pool: &PoolFacts) -> Check {
             .fix(format!("Allow them. {fix}"));
     }
     match first_trouble(pool) {
-        Some((call, words)) => Check::new(ID, Status::Skipped, "Not all of the pool could be read")
-            .because(format!("{call} failed: {words}")),
         None => Check::pass(ID, "The credentials may read all that the commands read"),
+        Some((call, Trouble::Credentials, words)) => {
+            Check::fail(ID, "AWS does not take the credentials for all that the commands read")
+                .because(format!("{call} failed: {words}"))
+                .fix("See that the account is active and opted in to the service and region, and that the credentials are not expired.")
+        }
+        Some((call, _, words)) if pool.is_out_of_reach() => {
+            Check::fail(ID, "Nothing of the pool can be read: AWS cannot be reached")
+                .because(format!("{call} failed: {words}"))
+                .fix(super::account::REACH)
+        }
+        Some((call, _, words)) => Check::new(ID, Status::Skipped, "Not all of the pool could be read")
+            .because(format!("{call} failed: {words}")),
     }
 }
 
@@ -71,26 +81,26 @@ fn denied<T>(look: &Look<T>) -> Option<&'static str> {
     }
 }
 
-fn trouble<T>(look: &Look<T>) -> Option<(&'static str, &str)> {
-    match look {
-        Look::Failed { call, kind: super::Trouble::Other | super::Trouble::Network, words } => {
-            Some((call, words))
+/// The first read that failed, one for want of credentials before any other. An object or image that is not
+/// there has a check of its own.
+fn first_trouble(pool: &PoolFacts) -> Option<(&'static str, Trouble, String)> {
+    let has_a_check = |look: &Look<()>| {
+        let Look::Failed { call, kind, .. } = look else { return false };
+        match kind {
+            Trouble::Missing => call.starts_with("s3:") || *call == "ec2:DescribeImages",
+            Trouble::Elsewhere => call.starts_with("s3:"),
+            _ => false,
         }
-        _ => None,
-    }
-}
-
-fn first_trouble(pool: &PoolFacts) -> Option<(&'static str, &str)> {
-    trouble(&pool.group)
-        .or_else(|| trouble(&pool.instances))
-        .or_else(|| trouble(&pool.policies))
-        .or_else(|| trouble(&pool.refreshes))
-        .or_else(|| trouble(&pool.activities))
-        .or_else(|| trouble(&pool.scheduled_actions))
-        .or_else(|| trouble(&pool.templates))
-        .or_else(|| trouble(&pool.versions))
-        .or_else(|| trouble(&pool.object))
-        .or_else(|| trouble(&pool.images))
+    };
+    let failed = pool.outcomes().into_iter().filter(|look| !has_a_check(look));
+    let mut troubles: Vec<_> = failed
+        .filter_map(|look| match look {
+            Look::Failed { call, kind, words } => Some((call, kind, words)),
+            _ => None,
+        })
+        .collect();
+    troubles.sort_by_key(|(_, kind, _)| *kind != Trouble::Credentials);
+    troubles.into_iter().next()
 }
 
 /// Writes of EC2 that were only tried.
@@ -118,7 +128,10 @@ fn check(rehearsal: &Rehearsal, look: &Look<()>) -> Check {
                 .because("AWS denied it when it was tried.")
                 .fix(format!("Allow {actions}. machinepool iam-policy prints the whole policy."))
         }
-        Look::Failed { words, .. } if matches!(rehearsal, Rehearsal::Launch { .. }) => {
+        Look::Failed { kind, words, .. }
+            if matches!(rehearsal, Rehearsal::Launch { .. })
+                && !matches!(kind, Trouble::Network | Trouble::Unjudged) =>
+        {
             Check::fail(id, "EC2 would not launch from the pool's template")
                 .because(format!("AWS says: {words}"))
                 .fix("Mend what it names; an apply makes a new version of the template.")

@@ -8,8 +8,22 @@ use crate::contract::request::Request;
 const CODES: [(&[&str], &str, &str); 3] = [
     (&["a", "c", "d", "h", "i", "m", "r", "t", "z"], "L-1216C47A", "L-34B43A08"),
     (&["g", "vt"], "L-DB2E81BA", "L-3819A6DF"),
-    (&["p"], "L-417A185B", "L-7212CCBC"),
+    (&["p"], "L-417A185B", SPOT_P2_TO_P4),
 ];
+
+/// "All P4, P3 and P2 Spot Instance Requests".
+const SPOT_P2_TO_P4: &str = "L-7212CCBC";
+/// "All P5 Spot Instance Requests".
+const SPOT_P5: &str = "L-C4BD4855";
+
+/// P is one class On-Demand and several ones as Spot, by generation.
+fn spot_code_of_p(family: &str) -> Option<&'static str> {
+    match family.get(1..2)? {
+        "2" | "3" | "4" => Some(SPOT_P2_TO_P4),
+        "5" => Some(SPOT_P5),
+        _ => None,
+    }
+}
 
 /// The code of the quota that a request's instances count against; `None` for families that have one of
 /// their own which is not known here.
@@ -22,6 +36,9 @@ pub fn code(request: &Request) -> Option<&'static str> {
         "inf" | "trn" | "dl" | "hpc" | "mac" | "u" | "f" | "x" => return None,
         other => other.get(..1)?,
     };
+    if class == "p" && request.spot {
+        return spot_code_of_p(family);
+    }
     let (_, on_demand, spot) = CODES.iter().find(|(letters, ..)| letters.contains(&class))?;
     Some(if request.spot { spot } else { on_demand })
 }

@@ -4,7 +4,10 @@ use super::{testing::facts, *};
 use crate::{
     contract::request::Autoscaler,
     model::{
-        observed::{Group, GroupTag, Instance, Object},
+        desired,
+        names::Names,
+        observed::{Group, GroupTag, Instance, Object, Template},
+        records,
         testing::{self, request},
     },
 };
@@ -52,14 +55,77 @@ fn where_all_is_well_everything_passes() {
     assert!(found.checks.iter().all(|check| check.fix.is_none()));
 }
 
+fn failed<T>(call: &'static str, kind: Trouble) -> Look<T> {
+    Look::Failed { call, kind, words: "no luck".into() }
+}
+
+/// Every read of the pool fails so.
+fn all_fail(pool: &mut PoolFacts, kind: Trouble) {
+    *pool = PoolFacts {
+        group: failed("autoscaling:DescribeAutoScalingGroups", kind),
+        instances: failed("ec2:DescribeInstances", kind),
+        policies: failed("autoscaling:DescribePolicies", kind),
+        refreshes: failed("autoscaling:DescribeInstanceRefreshes", kind),
+        activities: failed("autoscaling:DescribeScalingActivities", kind),
+        scheduled_actions: failed("autoscaling:DescribeScheduledActions", kind),
+        templates: failed("ec2:DescribeLaunchTemplates", kind),
+        versions: failed("ec2:DescribeLaunchTemplateVersions", kind),
+        object: failed("s3:HeadObject", kind),
+        images: Look::Idle("No image is asked for."),
+    };
+}
+
 #[test]
 fn without_credentials_nothing_else_is_told() {
-    for kind in [Trouble::Credentials, Trouble::Network] {
-        let call = "sts:GetCallerIdentity";
-        let found = found(|_| {}, |f| f.caller = Look::Failed { call, kind, words: "none found".into() });
-        assert_eq!(found.checks.len(), 1);
-        only(&found, "credentials", Status::Fail, "none found");
+    let call = "sts:GetCallerIdentity";
+    let none = found(|_| {}, |f| f.caller = failed(call, Trouble::Credentials));
+    assert_eq!(none.checks.len(), 1);
+    only(&none, "credentials", Status::Fail, "no luck");
+    // A private network may have no way to STS alone.
+    let no_sts = found(|_| {}, |f| f.caller = failed(call, Trouble::Network));
+    only(&no_sts, "credentials", Status::Skipped, "sts:GetCallerIdentity failed: no luck");
+    let nothing = |caller: fn(&mut Look<Caller>)| {
+        found(
+            |_| {},
+            |f| {
+                caller(&mut f.caller);
+                all_fail(&mut f.pool, Trouble::Network);
+            },
+        )
+    };
+    let offline = nothing(|caller| *caller = failed("sts:GetCallerIdentity", Trouble::Network));
+    assert_eq!(offline.checks.len(), 1);
+    only(&offline, "credentials", Status::Fail, "AWS cannot be reached");
+    let only_sts = nothing(|_| {});
+    assert_eq!(check(&only_sts, "permissions.reads").status, Status::Fail);
+    assert!(check(&only_sts, "permissions.reads").title.contains("cannot be reached"));
+}
+
+#[test]
+fn reads_that_fail_are_never_a_pass() {
+    let reads = |change: &dyn Fn(&mut PoolFacts)| {
+        let found = found(|_| {}, |f| change(&mut f.pool));
+        check(&found, "permissions.reads").clone()
+    };
+    // An account that is not active yet: EC2 lets nobody in.
+    let inactive = reads(&|pool| pool.instances = failed("ec2:DescribeInstances", Trouble::Credentials));
+    assert_eq!(inactive.status, Status::Fail);
+    assert!(inactive.detail.contains("ec2:DescribeInstances failed: no luck"), "{inactive:#?}");
+    let both = reads(&|pool| {
+        pool.group = failed("autoscaling:DescribeAutoScalingGroups", Trouble::Unjudged);
+        pool.versions = failed("ec2:DescribeLaunchTemplateVersions", Trouble::Credentials);
+    });
+    assert_eq!(both.status, Status::Fail, "{both:#?}");
+    for kind in [Trouble::Network, Trouble::Other, Trouble::Unjudged, Trouble::Missing, Trouble::Elsewhere] {
+        let one = reads(&|pool| pool.templates = failed("ec2:DescribeLaunchTemplates", kind));
+        assert_eq!(one.status, Status::Skipped, "{kind:?}: {one:#?}");
     }
+    // These have checks of their own.
+    let own = reads(&|pool| {
+        pool.object = failed("s3:HeadObject", Trouble::Elsewhere);
+        pool.images = failed("ec2:DescribeImages", Trouble::Missing);
+    });
+    assert_eq!(own.status, Status::Pass, "{own:#?}");
 }
 
 #[test]
@@ -71,7 +137,11 @@ fn subnets() {
         )
     };
     only(&missing(1), "subnets", Status::Fail, "subnet-00 of us-east-1a");
+    assert!(check(&missing(1), "subnets.zones").title.contains("that exists"));
     let all = missing(3);
+    for id in ["subnets.zones", "subnets.addresses", "vpc"] {
+        assert_eq!(check(&all, id).status, Status::Skipped, "{id}");
+    }
     assert!(check(&all, "subnets").detail.contains("wrong region or wrong account"), "{all:#?}");
 
     let change = |edit: fn(&mut Subnet)| {
@@ -97,7 +167,7 @@ fn subnets() {
 
 #[test]
 fn addresses_are_counted_against_twice_the_size() {
-    let free = |each: u32, members: usize, edit: fn(&mut Request)| {
+    let free_and = |each: u32, zones: &[&str], edit: fn(&mut Request)| {
         found(edit, |f| {
             f.subnets = f.subnets.clone().map(|mut all| {
                 for subnet in &mut all {
@@ -105,21 +175,34 @@ fn addresses_are_counted_against_twice_the_size() {
                 }
                 all
             });
-            let member = Instance { id: "i-0".into(), state: "running".into(), ..Instance::default() };
-            f.pool.instances = Look::Seen(vec![member; members]);
+            let member = |zone: &&str| Instance {
+                state: "running".into(),
+                zone: (*zone).to_owned(),
+                ..Instance::default()
+            };
+            f.pool.instances = Look::Seen(zones.iter().map(member).collect());
         })
     };
+    let free = |each, edit| free_and(each, &[], edit);
+    let (a, b, c) = ("us-east-1a", "us-east-1b", "us-east-1c");
     let seven = |r: &mut Request| r.replicas = 7;
-    only(&free(2, 0, seven), "subnets.addresses", Status::Fail, "6 for a pool of 7");
-    only(&free(3, 0, seven), "subnets.addresses", Status::Warning, "twice the size of 7");
-    only(&free(5, 0, seven), "subnets.addresses", Status::Pass, "15 free");
-    only(&free(3, 7, seven), "subnets.addresses", Status::Pass, "9 free");
+    only(&free(2, seven), "subnets.addresses", Status::Fail, "6 for a pool of 7");
+    only(&free(3, seven), "subnets.addresses", Status::Warning, "twice the size of 7");
+    only(&free(5, seven), "subnets.addresses", Status::Pass, "15 free");
+    only(&free_and(3, &[a, a, b, b, c, c, c], seven), "subnets.addresses", Status::Pass, "9 free");
+    // What a member uses in one zone is of no help in another.
+    let crowded = free_and(3, &[a; 7], seven);
+    only(&crowded, "subnets.addresses", Status::Warning, "Few free addresses in subnet-01, subnet-02");
+    // Members of a zone that the pool no longer spans have to find room in those that it does.
+    let left = |r: &mut Request| (r.replicas, r.failure_domains) = (7, vec!["us-east-1b".into()]);
+    let words = "3, and 2 of the pool's, for a pool of 7";
+    only(&free_and(3, &[a, a, a, c, c, b, b], left), "subnets.addresses", Status::Fail, words);
     let scaled =
         |r: &mut Request| r.autoscaling = Autoscaling::On { min: 1, max: 16, by: Autoscaler::External };
-    only(&free(5, 0, scaled), "subnets.addresses", Status::Fail, "15 for a pool of 16");
+    only(&free(5, scaled), "subnets.addresses", Status::Fail, "15 for a pool of 16");
     // Only the zones that the pool spans count.
     let one_zone = |r: &mut Request| (r.replicas, r.failure_domains) = (7, vec!["us-east-1b".into()]);
-    only(&free(6, 0, one_zone), "subnets.addresses", Status::Fail, "6 for a pool of 7");
+    only(&free(6, one_zone), "subnets.addresses", Status::Fail, "6 for a pool of 7");
 }
 
 #[test]
@@ -139,6 +222,52 @@ fn regions_and_zones() {
     assert!(region.title.contains("us-east-1a"), "{region:?}");
     let unknown = found(|r| r.failure_domains = vec!["us-east-1z".into()], |_| {});
     assert_eq!(check(&unknown, "zones").status, Status::Fail);
+    for id in ["subnets.addresses", "instance_type.zones"] {
+        assert_eq!(check(&unknown, id).status, Status::Skipped, "{id}");
+    }
+}
+
+#[test]
+fn nothing_lies_in_one_vpc_that_was_not_seen() {
+    let vpc = |change: fn(&mut Facts)| {
+        let found = found(|_| {}, change);
+        check(&found, "vpc").clone()
+    };
+    let denied = vpc(|f| f.subnets = Look::Denied { call: "ec2:DescribeSubnets" });
+    assert_eq!(denied.status, Status::Skipped);
+    assert!(denied.fix.unwrap().contains("ec2:DescribeSubnets"));
+    assert_eq!(vpc(|f| f.security_groups = Look::Seen(Vec::new())).status, Status::Skipped);
+    assert_eq!(vpc(|f| f.subnets = Look::Seen(Vec::new())).status, Status::Skipped);
+}
+
+/// A template of this name, with this owner's cluster and a record of these zones.
+fn template(name: &str, cluster: &str, zones: &str) -> Template {
+    let mut tags = request(|_| {}).scope.identity;
+    tags.insert("captf.io/cluster".into(), cluster.into());
+    tags.insert(records::ZONES.into(), zones.into());
+    Template { id: format!("lt-{name}"), name: name.into(), tags, ..Template::default() }
+}
+
+#[test]
+fn zones_are_the_pools_own() {
+    let without_c = |templates: Vec<Template>| {
+        found(
+            |_| {},
+            |f| {
+                f.offered = Look::Seen(["us-east-1a".to_owned(), "us-east-1b".to_owned()].into());
+                f.pool.templates = Look::Seen(templates);
+            },
+        )
+    };
+    // A zone that the cluster gained later is never taken up.
+    let began = template("captf-x", "demo", "us-east-1a/us-east-1b");
+    only(&without_c(vec![began]), "instance_type.zones", Status::Pass, "offered");
+    let stranger = template("captf-x", "another", "us-east-1a");
+    only(&without_c(vec![stranger]), "instance_type.zones", Status::Fail, "us-east-1c");
+    let facts = facts(&request(|_| {}));
+    assert_eq!(launch_subnet(&request(|_| {}), &facts.pool).unwrap(), "subnet-00");
+    let b = |r: &mut Request| r.failure_domains = vec!["us-east-1b".into()];
+    assert_eq!(launch_subnet(&request(b), &facts.pool).unwrap(), "subnet-01");
 }
 
 #[test]
@@ -238,7 +367,11 @@ fn quotas_are_those_of_the_family_and_the_market() {
         ("is4gen.medium", Some("L-1216C47A"), Some("L-34B43A08")),
         ("g5.xlarge", Some("L-DB2E81BA"), Some("L-3819A6DF")),
         ("vt1.3xlarge", Some("L-DB2E81BA"), Some("L-3819A6DF")),
-        ("p5.48xlarge", Some("L-417A185B"), Some("L-7212CCBC")),
+        ("p3.2xlarge", Some("L-417A185B"), Some("L-7212CCBC")),
+        ("p4de.24xlarge", Some("L-417A185B"), Some("L-7212CCBC")),
+        ("p5.48xlarge", Some("L-417A185B"), Some("L-C4BD4855")),
+        ("p5en.48xlarge", Some("L-417A185B"), Some("L-C4BD4855")),
+        ("p6-b200.48xlarge", Some("L-417A185B"), None),
         ("inf2.xlarge", None, None),
         ("trn1.2xlarge", None, None),
         ("hpc7g.4xlarge", None, None),
@@ -289,8 +422,16 @@ fn a_name_in_somebody_elses_hands() {
         encryption: None,
         tags: testing::tags(&[("captf.io/name", "another")]),
     };
-    let found = found(|_| {}, |f| f.pool.object = Look::Seen(object));
-    only(&found, "ownership", Status::Fail, "belongs to somebody else");
+    let with_object = found(|_| {}, |f| f.pool.object = Look::Seen(object));
+    only(&with_object, "ownership", Status::Fail, "belongs to somebody else");
+
+    // Of templates, those that an apply would use, as for a plan.
+    let templates = |template: Template| found(|_| {}, |f| f.pool.templates = Look::Seen(vec![template]));
+    let names = Names::of(&request(|_| {}).scope);
+    let wanted = names.template(&desired::roll_key(&request(|_| {})));
+    only(&templates(template(&wanted, "another", "")), "ownership", Status::Fail, "belongs to somebody else");
+    let other = format!("{}older", names.template_prefix());
+    only(&templates(template(&other, "another", "")), "ownership", Status::Pass, "is free");
 }
 
 #[test]
@@ -309,7 +450,7 @@ fn permissions() {
     assert_eq!(check(&pinned, "image").status, Status::Skipped);
 
     let template_id = "lt-0".to_owned();
-    let launch = Rehearsal::Launch { template_id, subnet: "subnet-00".into(), security_groups: vec![] };
+    let launch = Rehearsal::Launch { template_id, subnet: "subnet-00".into(), interface: None };
     let tried = |look| {
         let launch = launch.clone();
         found(|_| {}, move |f| f.rehearsals = vec![(launch, look)])
@@ -320,6 +461,10 @@ fn permissions() {
     let words = "InvalidParameterValue: no profile".to_owned();
     let refused = tried(Look::Failed { call: "ec2:RunInstances", kind: Trouble::Other, words });
     only(&refused, "permissions.launch", Status::Fail, "no profile");
+    for kind in [Trouble::Network, Trouble::Unjudged] {
+        let unjudged = tried(failed("ec2:RunInstances", kind));
+        only(&unjudged, "permissions.launch", Status::Skipped, "ec2:RunInstances failed: no luck");
+    }
 }
 
 #[test]

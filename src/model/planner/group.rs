@@ -190,7 +190,7 @@ fn attributes(view: &View<'_>, live: &Group, fields: &mut Fields) -> UpdateGroup
 fn tags(view: &View<'_>, live: &Group, fields: &mut Fields, draft: &mut Draft) {
     let wanted = &view.desired.group.tags;
     let name = &view.desired.names.group;
-    let now: Tags = live.tags.iter().map(|(key, tag)| (key.clone(), tag.value.clone())).collect();
+    let now = live.tags();
     // What an earlier apply set stands in the template that the group uses; it is the target, or the
     // one that the target replaces.
     let used = target::current_use(live);

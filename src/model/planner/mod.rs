@@ -115,7 +115,10 @@ impl Draft {
 /// resources belong to somebody else. Nothing of a stranger's is even read for records.
 pub fn plan(request: &Request, observed: &Observed) -> Result<(Desired, Plan), Vec<Diagnostic>> {
     desired::check(request).map_err(|problems| problems.0)?;
-    check_ownership(request, observed)?;
+    let foreign = foreign(request, observed.group.as_ref(), &observed.templates, Some(&observed.object));
+    if !foreign.is_empty() {
+        return Err(foreign);
+    }
     let ours: Vec<&Template> =
         observed.templates.iter().filter(|t| ownership::is_ours(&request.scope.identity, &t.tags)).collect();
     let desired =
@@ -149,18 +152,23 @@ fn draw(desired: &Desired, observed: &Observed) -> Plan {
     }
 }
 
-/// Everything under the pool's names must be the pool's.
-fn check_ownership(request: &Request, observed: &Observed) -> Result<(), Vec<Diagnostic>> {
+/// What an apply would use and is somebody else's: the group, the template that is wanted and the one in use,
+/// the object. Other templates under the prefix are left alone, whosever they are.
+pub fn foreign(
+    request: &Request,
+    group: Option<&Group>,
+    templates: &[Template],
+    object: Option<&Object>,
+) -> Vec<Diagnostic> {
     let identity = &request.scope.identity;
     let names = Names::of(&request.scope);
     let wanted = names.template(&desired::roll_key(request));
     let mut foreign = Vec::new();
-    if let Some(group) = &observed.group {
-        let tags = group.tags.iter().map(|(key, tag)| (key.clone(), tag.value.clone())).collect();
-        foreign.extend(ownership::check(Resource::Group(&group.name), identity, &tags).err());
+    if let Some(group) = group {
+        foreign.extend(ownership::check(Resource::Group(&group.name), identity, &group.tags()).err());
     }
-    let in_use = observed.group.as_ref().and_then(target::current_use);
-    for template in &observed.templates {
+    let in_use = group.and_then(target::current_use);
+    for template in templates {
         let ours_by_name = template.name.starts_with(&names.template_prefix());
         let used = in_use.is_some_and(|used| used.id == template.id);
         if template.name == wanted || (used && ours_by_name) {
@@ -168,10 +176,10 @@ fn check_ownership(request: &Request, observed: &Observed) -> Result<(), Vec<Dia
             foreign.extend(ownership::check(resource, identity, &template.tags).err());
         }
     }
-    if let Object::Present { tags, .. } = &observed.object {
+    if let Some(Object::Present { tags, .. }) = object {
         let bucket = request.exports.bootstrap_bucket.as_str();
         let resource = Resource::Object { bucket, key: &names.object_key };
         foreign.extend(ownership::check(resource, identity, tags).err());
     }
-    if foreign.is_empty() { Ok(()) } else { Err(foreign) }
+    foreign
 }

@@ -4,10 +4,9 @@ use super::{Draft, Phase, View};
 use crate::contract::problem::Diagnostic;
 use crate::model::{
     desired::Desired,
-    diff,
-    members::{self, Member},
-    observed::{Group, Observed, TemplateUse},
-    plan::{Action, Address, AffectedMember, Change, FieldChange, Task},
+    diff, members,
+    observed::{Group, GroupMember, Observed},
+    plan::{Action, Address, Change, Task},
     resources::Write,
     roll::{self, Decision},
     target::{self, Target},
@@ -65,18 +64,28 @@ pub(super) fn plan(view: &View<'_>, version: u64, draft: &mut Draft) {
                 live.name
             ),
         )),
-        Decision::Leftover => {
-            let left: Vec<&str> = roll::outdated(live, name).map(|m| m.id.as_str()).collect();
-            draft.warnings.push(Diagnostic::warning(
-                "Members were left behind by a successful roll",
-                format!(
-                    "Members that run another launch template than {name}, put aside (standby) or attached by \
-                     hand: {}. Terminate them, or try again with machinepool rollout start.",
-                    left.join(", ")
-                ),
-            ));
-        }
+        Decision::Leftover => draft.warnings.push(left_behind(live, name)),
     }
+}
+
+/// What a successful roll has passed by, and what to do about it.
+fn left_behind(live: &Group, template: &str) -> Diagnostic {
+    let (aside, others): (Vec<&GroupMember>, Vec<&GroupMember>) =
+        roll::outdated(live, template).partition(|member| members::is_standby(&member.lifecycle));
+    let ids = |members: &[&GroupMember]| {
+        members.iter().map(|member| member.id.as_str()).collect::<Vec<_>>().join(", ")
+    };
+    let mut told = vec![format!("They run another launch template than {template}.")];
+    if !aside.is_empty() {
+        told.push(format!("In standby, which a roll passes by: {}. {}", ids(&aside), roll::BRING_BACK));
+    }
+    if !others.is_empty() {
+        told.push(format!(
+            "Attached by hand since, or otherwise left: {}. machinepool rollout start replaces them.",
+            ids(&others)
+        ));
+    }
+    Diagnostic::warning("Members were left behind by a successful roll", told.join(" "))
 }
 
 /// A refresh that is ended first may launch from its template until it has come to an end.
@@ -94,25 +103,14 @@ fn start(view: &View<'_>, live: &Group, version: u64, draft: &mut Draft) {
     let warmup_seconds = view.desired.warmup_seconds;
     let members = members::members(Some(live), &view.observed.instances);
     // What AWS skips is told by id: a template made again under the same name matches nobody.
-    let matches = |used: &TemplateUse| {
+    let rolled = roll::rolled(&members, |used| {
         view.target.existing.is_some_and(|t| t.id == used.id) && used.version == version.to_string()
-    };
-    let (aside, rolled): (Vec<&Member>, Vec<&Member>) = members
-        .iter()
-        .filter(|m| m.lifecycle.as_deref().is_some_and(|l| !l.starts_with("Terminat")))
-        .filter(|m| !m.template.as_ref().is_some_and(matches))
-        .partition(|m| m.is_standby());
+    });
     // A member whose zone goes as well is told once.
-    draft.replaced.retain(|known| !rolled.iter().any(|m| m.id == known.id));
-    draft.replaced.extend(rolled.into_iter().map(affected));
+    draft.replaced.retain(|known| !rolled.replaced.iter().any(|m| m.id == known.id));
+    draft.replaced.extend(rolled.affected());
     draft.replaced.sort_by(|a, b| (&a.zone, &a.id).cmp(&(&b.zone, &b.id)));
-    if !aside.is_empty() {
-        let ids: Vec<&str> = aside.iter().map(|m| m.id.as_str()).collect();
-        draft.warnings.push(Diagnostic::warning(
-            "Standby members stay behind",
-            format!("A roll does not replace members in standby: {}.", ids.join(", ")),
-        ));
-    }
+    draft.warnings.extend(rolled.warning());
     let change = draft.changes.entry(Address::Group).or_insert_with(|| Change {
         address: Address::Group,
         name: group.clone(),
@@ -120,25 +118,13 @@ fn start(view: &View<'_>, live: &Group, version: u64, draft: &mut Draft) {
         fields: Vec::new(),
         reason: None,
     });
-    change.fields.push(FieldChange {
-        field: "instance_refresh".to_owned(),
-        now: None,
-        then: Some(format!("rolling, 100 % to 200 % healthy, warmup {warmup_seconds} s")),
-    });
+    change.fields.push(roll::refresh_field(warmup_seconds));
     change.reason = Some(if view.repoints() {
         format!("running instances are replaced: they run another launch template than {name}")
     } else {
         format!("running instances are still to be replaced: they run another launch template than {name}")
     });
     draft.write(Phase::Refresh, Address::Group, Write::StartRefresh { group: group.clone(), warmup_seconds });
-}
-
-fn affected(member: &Member) -> AffectedMember {
-    let why = match &member.template {
-        Some(used) => format!("runs version {} of {}", used.version, used.name),
-        None => "runs no launch template".to_owned(),
-    };
-    AffectedMember { id: member.id.clone(), zone: member.zone.clone(), why }
 }
 
 fn foreign_refresh(view: &View<'_>, draft: &mut Draft) {

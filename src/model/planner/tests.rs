@@ -475,6 +475,27 @@ fn an_operators_stop_failures_and_leftovers_are_warnings() {
     }
 }
 
+/// `rollout start` replaces nobody in standby, and everybody who is protected.
+#[test]
+fn what_a_roll_left_behind_comes_with_what_helps() {
+    let mut observed = repointed();
+    observed.refreshes = vec![refresh("r-0", "Successful")];
+    let told = |observed: &Observed| {
+        let plan = plan_for(v2, observed);
+        plan.warnings.iter().find(|w| w.summary.contains("left behind")).unwrap().detail.clone()
+    };
+    let by_hand = told(&observed);
+    assert!(
+        by_hand.contains("rollout start replaces them") && !by_hand.contains("exit-standby"),
+        "{by_hand}"
+    );
+    for member in &mut group_of(&mut observed).members {
+        member.lifecycle = "Standby".into();
+    }
+    let aside = told(&observed);
+    assert!(aside.contains("exit-standby") && !aside.contains("replaces them"), "{aside}");
+}
+
 #[test]
 fn going_back_uses_the_earlier_template_again() {
     let observed = repointed();

@@ -22,6 +22,7 @@ use crate::{
 };
 
 mod activities;
+mod next;
 mod rollout;
 mod rows;
 mod warnings;
@@ -47,6 +48,8 @@ pub struct Seen {
     pub refreshes: Vec<Refresh>,
     /// The pool's templates.
     pub templates: Vec<Template>,
+    /// When the latest version of the group's template was made, if that was asked.
+    pub version_created: Option<Timestamp>,
     /// Scaling activities, newest first; `None` if the credentials may not read them.
     pub activities: Option<Vec<Activity>>,
 }
@@ -160,6 +163,8 @@ pub struct Counts {
     pub on_other_template: usize,
     /// Members on another version of the group's template: they stay until `rollout start`.
     pub on_older_version: usize,
+    /// Members on no launch template: likewise.
+    pub on_no_template: usize,
 }
 
 /// What an apply would do.
@@ -208,9 +213,15 @@ pub fn status(scope: &Scope, region: &str, seen: &Seen, compared: Compared<'_>, 
         rollout: rollout::rollout(seen, current.as_ref(), &rows, now),
         activities: activities.map(activities::activities),
         apply: pending(compared),
-        warnings: warnings::warnings(scope, seen, current.as_ref(), &rows, compared),
+        warnings: warnings::warnings(scope, seen, current.as_ref(), &rows, members.len(), compared),
         members: rows,
     }
+}
+
+/// The part of a status that is about the roll.
+pub fn roll(seen: &Seen, now: Timestamp) -> Rollout {
+    let current = Current::of(seen);
+    rollout::rollout(seen, current.as_ref(), &rows::rows(seen, current.as_ref()), now)
 }
 
 /// What the group launches from now.
@@ -269,7 +280,6 @@ fn labels_status(asked: &Tags) -> LabelsStatus {
 
 fn counts(members: &[members::Member], rows: &[MemberStatus]) -> Counts {
     let of = |state| members.iter().filter(|member| member.state == state).count();
-    let behind = |how| rows.iter().filter(|row| !row.leaving && row.behind == how).count();
     Counts {
         members: members.len(),
         running: of(State::Running),
@@ -277,8 +287,9 @@ fn counts(members: &[members::Member], rows: &[MemberStatus]) -> Counts {
         stopped: of(State::Stopped),
         unknown: of(State::Unknown),
         leaving: rows.iter().filter(|row| row.leaving).count(),
-        on_other_template: behind(Behind::OtherTemplate),
-        on_older_version: behind(Behind::OlderVersion),
+        on_other_template: rollout::count(rows, Behind::OtherTemplate),
+        on_older_version: rollout::count(rows, Behind::OlderVersion),
+        on_no_template: rollout::count(rows, Behind::NoTemplate),
     }
 }
 

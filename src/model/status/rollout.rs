@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Behind, Current, MemberStatus, Seen, moment_if_any};
+use super::{Behind, Current, MemberStatus, Seen, moment_if_any, next};
 use crate::{
     clock::Timestamp,
     model::{observed::Refresh, roll},
@@ -19,6 +19,8 @@ pub struct Rollout {
     pub on_other_template: usize,
     /// Members on another version of the group's template.
     pub on_older_version: usize,
+    /// Members on no launch template: attached by hand.
+    pub on_no_template: usize,
     /// What comes next, in one or two sentences.
     pub next: String,
 }
@@ -63,23 +65,34 @@ pub(super) fn rollout(
     let active = roll::active(&seen.refreshes);
     let shown = active.or(seen.refreshes.first());
     let is_own = |refresh: &Refresh| own.iter().any(|known| known.id == refresh.id);
-    let behind = |how| rows.iter().filter(|row| !row.leaving && row.behind == how).count();
-    let (other, older) = (behind(Behind::OtherTemplate), behind(Behind::OlderVersion));
+    let next = match (group, current, active) {
+        (None, ..) => "There is no group, so there is nothing to roll.".to_owned(),
+        (Some(group), ..) if group.deleting => "The group is being deleted.".to_owned(),
+        (Some(_), _, Some(refresh)) => while_active(refresh, is_own(refresh)).to_owned(),
+        (Some(_), None, None) => {
+            "The group launches from no launch template; an apply points it at the pool's own.".to_owned()
+        }
+        (Some(group), Some(current), None) => {
+            // The first version of a template is as old as that.
+            let first = template.filter(|template| template.latest_version == 1).map(|t| t.created);
+            let created = seen.version_created.or(first);
+            let decision = roll::decide(group, current.name, &own, created);
+            next::next(&decision, own.first().copied(), shown, rows)
+        }
+    };
     Rollout {
         active: active.is_some(),
         refresh: shown.map(|refresh| described(refresh, is_own(refresh), now)),
-        on_other_template: other,
-        on_older_version: older,
-        next: match (group, active) {
-            (None, _) => "There is no group, so there is nothing to roll.".to_owned(),
-            (Some(group), _) if group.deleting => "The group is being deleted.".to_owned(),
-            (Some(_), Some(refresh)) => while_active(refresh, is_own(refresh)).to_owned(),
-            (Some(_), None) => {
-                let members = rows.iter().filter(|row| !row.leaving).count();
-                next(own.first().map(|refresh| refresh.status.as_str()), members, other, older)
-            }
-        },
+        on_other_template: count(rows, Behind::OtherTemplate),
+        on_older_version: count(rows, Behind::OlderVersion),
+        on_no_template: count(rows, Behind::NoTemplate),
+        next,
     }
+}
+
+/// How many members are behind in this way.
+pub(super) fn count(rows: &[MemberStatus], how: Behind) -> usize {
+    rows.iter().filter(|row| !row.leaving && row.behind == how).count()
 }
 
 fn described(refresh: &Refresh, of_current_template: bool, now: Timestamp) -> RefreshStatus {
@@ -115,31 +128,5 @@ fn while_active(refresh: &Refresh, is_own: bool) -> &'static str {
             "It was not started for the group's present template. An apply that has to roll ends it; rollout cancel \
              does so at once."
         }
-    }
-}
-
-fn next(latest: Option<&str>, members: usize, other: usize, older: usize) -> String {
-    if other > 0 {
-        let text = match latest {
-            None => "An apply replaces the members on another template.",
-            Some("Failed") => {
-                "The next apply starts it again, up to three times for one template version; rollout start begins \
-                 anew."
-            }
-            Some("Successful") => {
-                "It left members on another template behind: put aside (standby), protected or attached by hand. \
-                 rollout start tries again."
-            }
-            Some(_) => "It was stopped, and an apply leaves it so. rollout start goes on.",
-        };
-        return text.to_owned();
-    }
-    match older {
-        0 if members == 0 => "There are no members to roll.".to_owned(),
-        0 => "All members run what the group launches.".to_owned(),
-        1 => "1 member runs another version of the template and stays; rollout start replaces it.".to_owned(),
-        many => format!(
-            "{many} members run another version of the template and stay; rollout start replaces them."
-        ),
     }
 }

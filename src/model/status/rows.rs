@@ -7,7 +7,11 @@ use serde::Serialize;
 use super::{Current, Seen, moment_if_any};
 use crate::{
     clock::Timestamp,
-    model::observed::{GroupMember, Instance, TemplateUse},
+    model::{
+        members::is_standby,
+        observed::{GroupMember, Instance, TemplateUse},
+        roll,
+    },
 };
 
 /// Whether a member runs what the group launches now.
@@ -103,7 +107,6 @@ fn row(
     current: Option<&Current<'_>>,
 ) -> MemberStatus {
     let lifecycle = member.map(|member| member.lifecycle.clone());
-    let says = |word: &str| lifecycle.as_deref().is_some_and(|lifecycle| lifecycle.starts_with(word));
     let state = instance.map_or("pending", |instance| instance.state.as_str());
     let gone = matches!(state, "shutting-down" | "terminated");
     let template = member.and_then(|member| member.template.as_ref());
@@ -119,8 +122,8 @@ fn row(
         behind: behind(member, template, current),
         launched_at: instance.and_then(|instance| instance.launched),
         protected: member.is_some_and(|member| member.protected),
-        standby: says("Standby") || says("EnteringStandby"),
-        leaving: gone || says("Terminat") || says("Detach"),
+        standby: lifecycle.as_deref().is_some_and(is_standby),
+        leaving: gone || lifecycle.as_deref().is_some_and(roll::is_leaving),
         addresses: instance.map(|instance| instance.addresses.clone()).unwrap_or_default(),
         lifecycle,
     }

@@ -67,10 +67,37 @@ fn the_json_form_is_what_the_schema_says() {
 fn the_schema_knows_every_cause() {
     let schema: Value = serde_json::from_str(schema::status()).unwrap();
     let known = &schema["properties"]["activities"]["items"]["properties"]["cause"]["enum"];
-    for cause in [Cause::Capacity, Cause::NotOffered, Cause::ServiceRole, Cause::KeyPair, Cause::Throttled] {
-        let word = serde_json::to_value(cause).unwrap();
-        assert!(known.as_array().unwrap().contains(&word), "{word}");
+    let mut words = Vec::new();
+    let mut cause = Some(Cause::Capacity);
+    while let Some(this) = cause {
+        words.push(serde_json::to_value(this).unwrap());
+        cause = after(this);
     }
+    words.push(Value::Null);
+    assert_eq!(known.as_array().unwrap(), &words);
+}
+
+/// The causes one after the other: does not compile when one is missing.
+fn after(cause: Cause) -> Option<Cause> {
+    Some(match cause {
+        Cause::Capacity => Cause::NotOffered,
+        Cause::NotOffered => Cause::Quota,
+        Cause::Quota => Cause::Kms,
+        Cause::Kms => Cause::Image,
+        Cause::Image => Cause::Architecture,
+        Cause::Architecture => Cause::Volume,
+        Cause::Volume => Cause::InstanceProfile,
+        Cause::InstanceProfile => Cause::SecurityGroup,
+        Cause::SecurityGroup => Cause::Subnet,
+        Cause::Subnet => Cause::KeyPair,
+        Cause::KeyPair => Cause::Template,
+        Cause::Template => Cause::ServiceRole,
+        Cause::ServiceRole => Cause::Permission,
+        Cause::Permission => Cause::Hook,
+        Cause::Hook => Cause::Account,
+        Cause::Account => Cause::Throttled,
+        Cause::Throttled => return None,
+    })
 }
 
 fn change(action: Action) -> Change {
@@ -165,6 +192,57 @@ fn what_comes_next_follows_from_members_and_the_last_refresh() {
     assert!(next(&[0], &["SomethingNew"]).contains("rollout cancel stops it"), "an unknown word is active");
     assert!(next(&[0], &["Cancelling"]).contains("being cancelled"));
     assert!(of(&Seen::default()).rollout.next.contains("There is no group"));
+}
+
+#[test]
+fn an_apply_gives_up_after_three_failures_of_one_version() {
+    let next = |created: Option<i64>| {
+        let mut seen = testing::seen(&[0]);
+        seen.refreshes = (0..3).map(|_| refresh("Failed", 10)).collect();
+        seen.version_created = created.map(|seconds| Timestamp(NOW.0 - seconds * 1000));
+        of(&seen).rollout.next
+    };
+    assert!(next(Some(600)).contains("an apply does not start it again"), "{}", next(Some(600)));
+    assert!(next(Some(60)).contains("The next apply starts it again"), "a version made since begins anew");
+    assert!(next(None).contains("The next apply starts it again"));
+}
+
+#[test]
+fn who_runs_no_template_counts_and_who_is_in_standby_is_told_apart() {
+    let mut seen = testing::seen(&[2, 2, 2]);
+    seen.group.as_mut().unwrap().members[0].template = None;
+    let status = of(&seen);
+    assert_eq!((status.counts.on_no_template, status.rollout.on_no_template), (1, 1));
+    assert_eq!(status.rollout.next, "1 member runs no launch template and stays; rollout start replaces it.");
+    let mut seen = testing::seen(&[2, 1, 1]);
+    seen.group.as_mut().unwrap().members[1].lifecycle = "Standby".into();
+    let next = of(&seen).rollout.next;
+    assert!(
+        next.contains("rollout start replaces those not in standby.") && next.contains("exit-standby"),
+        "{next}"
+    );
+    seen.group.as_mut().unwrap().members[2].lifecycle = "Standby".into();
+    let next = of(&seen).rollout.next;
+    assert!(!next.contains("rollout start replaces") && next.contains("exit-standby"), "{next}");
+    for member in [1, 2] {
+        seen.group.as_mut().unwrap().members[member].template = Some(testing::used(0));
+    }
+    seen.refreshes = vec![refresh("Successful", 100)];
+    let next = of(&seen).rollout.next;
+    assert!(!next.contains("protected") && !next.contains("rollout start replaces"), "{next}");
+    seen.group.as_mut().unwrap().launch = Launch::Other;
+    assert!(of(&seen).rollout.next.contains("no launch template"));
+}
+
+#[test]
+fn a_limit_on_members_counts_members_only() {
+    let mut seen = testing::seen(&[2; 10_000]);
+    let warned =
+        |seen: &Seen| of(seen).warnings.iter().any(|w| w.summary.contains("more than 10000 members"));
+    seen.instances.push(Instance { id: "i-z".into(), state: "shutting-down".into(), ..Instance::default() });
+    assert!(!warned(&seen), "one that leaves is none");
+    seen.instances[10_000].state = "running".into();
+    assert!(warned(&seen));
 }
 
 #[test]

@@ -2,11 +2,7 @@
 
 use super::{Compared, Current, MemberStatus, Seen, launches_plainly};
 use crate::{
-    contract::{
-        outputs::MAX_PROVIDER_IDS,
-        problem::Diagnostic,
-        request::{Scope, Tags},
-    },
+    contract::{outputs::MAX_PROVIDER_IDS, problem::Diagnostic, request::Scope},
     model::{
         labels,
         observed::{Group, Launch},
@@ -17,12 +13,13 @@ use crate::{
 /// The one process that a pool has suspended.
 const SUSPENDED: &str = "AZRebalance";
 
-/// What AWS shows, then what the plan warns of beside it.
+/// What AWS shows, then what the plan warns of beside it. `members` is how many the outputs list.
 pub(super) fn warnings(
     scope: &Scope,
     seen: &Seen,
     current: Option<&Current<'_>>,
     rows: &[MemberStatus],
+    members: usize,
     compared: Compared<'_>,
 ) -> Vec<Diagnostic> {
     let mut warnings = Vec::new();
@@ -38,7 +35,13 @@ pub(super) fn warnings(
             )
         }));
     }
-    warnings.extend(members(rows));
+    warnings.extend(odd(rows));
+    if members > MAX_PROVIDER_IDS as usize {
+        warnings.push(Diagnostic::warning(
+            format!("The pool has more than {MAX_PROVIDER_IDS} members"),
+            "Its outputs fail, and the controller is told nothing new. Split the pool.",
+        ));
+    }
     if seen.activities.is_none() {
         warnings.push(Diagnostic::warning(
             "Scaling activities may not be read",
@@ -63,8 +66,7 @@ pub(super) fn warnings(
 }
 
 fn owner(scope: &Scope, group: &Group) -> Option<Diagnostic> {
-    let tags: Tags = group.tags.iter().map(|(key, tag)| (key.clone(), tag.value.clone())).collect();
-    let foreign = ownership::check(Resource::Group(&group.name), &scope.identity, &tags).err()?;
+    let foreign = ownership::check(Resource::Group(&group.name), &scope.identity, &group.tags()).err()?;
     let detail =
         "Everything shown here is of that group. plan says which tags tell so, and how to hand it over.";
     Some(Diagnostic::warning(foreign.summary, detail))
@@ -96,7 +98,7 @@ fn launch(group: &Group, current: Option<&Current<'_>>) -> Option<Diagnostic> {
     ))
 }
 
-fn members(rows: &[MemberStatus]) -> Vec<Diagnostic> {
+fn odd(rows: &[MemberStatus]) -> Vec<Diagnostic> {
     let named = |test: &dyn Fn(&MemberStatus) -> bool| -> Vec<String> {
         rows.iter().filter(|row| !row.leaving && test(row)).map(|row| row.instance_id.clone()).collect()
     };
@@ -117,12 +119,6 @@ fn members(rows: &[MemberStatus]) -> Vec<Diagnostic> {
         warnings.push(Diagnostic::warning(
             "Unhealthy members",
             format!("Auto Scaling replaces them soon: {}.", unhealthy.join(", ")),
-        ));
-    }
-    if rows.len() > MAX_PROVIDER_IDS as usize {
-        warnings.push(Diagnostic::warning(
-            format!("The pool has more than {MAX_PROVIDER_IDS} members"),
-            "Its outputs fail, and the controller is told nothing new. Split the pool.",
         ));
     }
     warnings

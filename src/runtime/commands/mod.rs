@@ -35,6 +35,7 @@ pub(crate) use init::init;
 pub(crate) use plan::plan;
 pub(crate) use refresh::refresh;
 pub(crate) use rollout::{cancel_rollout, start_rollout};
+pub(crate) use setting::Setting;
 pub(crate) use show::{show, version};
 pub(crate) use state::{force_unlock, state};
 pub(crate) use validate::validate;

@@ -17,8 +17,11 @@ use crate::{
     contract::request::Request,
     engine::{self, Planned, context::Interrupt},
     error::{Failure, Kind},
-    model::{observed::Known, plan::Plan, rollout::Rollout},
-    runtime::planfile::{self, Essence},
+    model::{
+        observed::Known,
+        plan::Plan,
+        rollout::{self, Rollout},
+    },
     view::{self, Purpose, Subject},
 };
 
@@ -52,6 +55,10 @@ impl Start<'_> {
         let id = match engine::rollout::plan_rollout(&planned)? {
             Rollout::NothingToDo => {
                 run.ui.result(&view::nothing_to_roll());
+                return Ok(0);
+            }
+            Rollout::OnlyAside(ids) => {
+                run.ui.result(&view::only_aside(&ids));
                 return Ok(0);
             }
             Rollout::Running(refresh) => {
@@ -90,15 +97,12 @@ impl Start<'_> {
     async fn as_approved(&self, run: &Run<'_>, approved: &Plan) -> Result<(Planned, Plan), Failure> {
         let planned = run.plan(self.request, &self.known).await?;
         match engine::rollout::plan_rollout(&planned)? {
-            Rollout::Start(plan)
-                if planfile::stale(&Essence::of(approved), &Essence::of(&plan)).is_none() =>
-            {
-                Ok((planned, plan))
-            }
+            Rollout::Start(plan) if rollout::is_covered(&plan, approved) => Ok((planned, plan)),
             _ => Err(Failure::new(
                 Kind::Refused,
                 "The pool has changed since the roll was shown",
-                "What was approved is no longer what would be done. Nothing was changed. Run the command again.",
+                "What was approved is no longer what would be done, or others would be replaced as well. Nothing was \
+                 changed. Run the command again.",
             )),
         }
     }
@@ -113,9 +117,10 @@ pub(crate) fn cancel_rollout(session: &Session<'_>, args: &RolloutCancelArgs) ->
             let scope = ledger.placed(scope.clone());
             let run = session.open(Place::Scope(&scope), interrupt).await?;
             let cancelled = engine::rollout::cancel(&run.context(args.timeout), &scope).await?;
-            let ended =
-                cancelled.refresh.as_ref().map(|refresh| (refresh.id.as_str(), refresh.status.as_str()));
-            run.ui.result(&view::rollout_cancelled(ended, cancelled.on_other_template));
+            run.ui.result(&match cancelled.refresh.zip(cancelled.left) {
+                Some((refresh, left)) => view::rollout_cancelled(&refresh.id, &refresh.status, &left),
+                None => view::nothing_to_cancel(),
+            });
             Ok(0)
         })
         .await

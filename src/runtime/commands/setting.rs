@@ -30,7 +30,7 @@ use crate::{
 const LARGEST_ROOT: u64 = 16 << 20;
 
 /// Where a command works.
-pub(super) struct Setting {
+pub(crate) struct Setting {
     /// The root module; without a file of its own, that of [`Root::of_operator`].
     pub(super) root: Root,
     /// Whether the directory has a root module.
@@ -38,8 +38,8 @@ pub(super) struct Setting {
 }
 
 /// The inputs of the role, and what of them is secret.
-pub(super) struct Given {
-    pub(super) inputs: Inputs,
+pub(crate) struct Given {
+    pub(crate) inputs: Inputs,
     pub(super) secrets: Secrets,
     /// What the command line said of them.
     said: InputArgs,
@@ -47,7 +47,7 @@ pub(super) struct Given {
 
 impl Setting {
     /// The working directory.
-    pub(super) fn here() -> anyhow::Result<Self> {
+    pub(crate) fn here() -> anyhow::Result<Self> {
         let path = Path::new(root::FILE);
         let unreadable = || format!("Cannot read {}", root::FILE);
         // To take a root that cannot be read for none would be to work without its state and lock.
@@ -74,7 +74,7 @@ impl Setting {
     }
 
     /// What was said, as the root wires it to the role. From here on nothing secret is told.
-    pub(super) fn inputs(&self, ui: &Ui, args: &InputArgs) -> anyhow::Result<Given> {
+    pub(crate) fn inputs(&self, ui: &Ui, args: &InputArgs) -> anyhow::Result<Given> {
         let said = load::inputs(args)?;
         let (inputs, warnings) = if self.has_root { self.root.inputs(&said) } else { (said, Vec::new()) };
         let given = self.given(ui, inputs, &BTreeSet::new(), args);
@@ -123,13 +123,13 @@ impl Setting {
 }
 
 impl Given {
-    /// Everything, checked: for plan and apply.
-    pub(super) fn request(&self) -> Result<Request, Failure> {
+    /// Everything, checked: for plan, apply and doctor.
+    pub(crate) fn request(&self) -> Result<Request, Failure> {
         Request::parse(&self.inputs).map_err(|problems| load::told(problems, &self.said))
     }
 
-    /// Names and a place, read leniently: for refresh and destroy.
-    pub(super) fn scope(&self) -> Result<Scope, Failure> {
+    /// Names and a place, read leniently: for what only reads, and for destroy.
+    pub(crate) fn scope(&self) -> Result<Scope, Failure> {
         Scope::parse(&self.inputs).map_err(|problems| load::told(problems, &self.said))
     }
 }

@@ -69,8 +69,7 @@ impl Live {
 }
 
 fn is_ours(desired: &Desired, group: &Group) -> bool {
-    let tags: Tags = group.tags.iter().map(|(key, tag)| (key.clone(), tag.value.clone())).collect();
-    ownership::is_ours(&desired.identity, &tags)
+    ownership::is_ours(&desired.identity, &group.tags())
 }
 
 /// Id and name of the template that the group launches from, else of the one that it would.

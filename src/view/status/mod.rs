@@ -45,6 +45,8 @@ pub struct Freshness<'a> {
     pub failure: Option<&'a [Diagnostic]>,
     /// What was said beside it.
     pub said: Option<&'a str>,
+    /// Whether there are keys to press; without, only a signal ends it.
+    pub keyboard: bool,
 }
 
 /// How many lines the detail of a failure may fill.
@@ -66,7 +68,8 @@ pub fn watched_status(shown: &Status, fresh: &Freshness<'_>, style: Style) -> St
         parts.push(lines.join("\n"));
     }
     parts.push(status(shown, style).trim_end().to_owned());
-    let mut foot = format!("Read {old} ago, every {}. q quits.", age(fresh.every));
+    let quits = if fresh.keyboard { "q quits" } else { "Ctrl-C quits" };
+    let mut foot = format!("Read {old} ago, every {}. {quits}.", age(fresh.every));
     if let Some(said) = fresh.said {
         foot = format!("{foot}  {said}");
     }

@@ -29,11 +29,14 @@ pub fn rollout(status: &Status, style: Style) -> String {
     if let Some(refresh) = &status.rollout.refresh {
         shown.extend(labelled("Id", Piece::plain(&refresh.id), style));
     }
-    let Rollout { on_other_template, on_older_version, .. } = status.rollout;
-    let behind = format!(
+    let Rollout { on_other_template, on_older_version, on_no_template, .. } = status.rollout;
+    let mut behind = format!(
         "{} on another template, {on_older_version} on another version of the group's",
         text::count(on_other_template, "member")
     );
+    if on_no_template > 0 {
+        behind = format!("{behind}, {on_no_template} on none");
+    }
     shown.extend(labelled("Behind", Piece::plain(&behind), style));
     shown.join("\n") + "\n"
 }

@@ -149,6 +149,7 @@ fn a_watch_tells_how_old_it_is_and_what_failed() {
         every: Duration::from_secs(5),
         failure,
         said,
+        keyboard: true,
     };
     let shown = watched_status(&seen, &fresh(Some(&failure), Some("Warning: slow")), plain(80));
     insta::assert_snapshot!("watched_80", shown);
@@ -162,8 +163,13 @@ fn no_line_is_wider_than_the_terminal() {
     let some = changes();
     for seen in [testing::seen(&[2, 1]), rolling(), large(), Seen::default()] {
         let status = of(&seen, Compared::With(&some));
-        let fresh =
-            Freshness { age: Duration::ZERO, every: Duration::from_secs(5), failure: None, said: None };
+        let fresh = Freshness {
+            age: Duration::ZERO,
+            every: Duration::from_secs(5),
+            failure: None,
+            said: None,
+            keyboard: true,
+        };
         for width in [40, 60, 79, 80, 100, 119, 160, 240] {
             for shown in [watched_status(&status, &fresh, plain(width)), rollout(&status, plain(width))] {
                 for line in shown.lines() {

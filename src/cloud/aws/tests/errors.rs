@@ -43,9 +43,23 @@ async fn answers_without_a_code_are_judged_by_status_and_never_repeated() {
     ] {
         let (aws, _) = always(status, "<!doctype html><p>planted-secret</p>");
         let error = aws.group("g").await.unwrap_err();
-        assert_eq!(error.kind, kind, "{status}");
+        assert_eq!((error.kind, error.code), (kind, format!("HTTP {status}")));
+        let error = aws.group("g").await.unwrap_err();
         assert!(!format!("{error}{error:?}").contains("planted"), "{error:?}");
     }
+}
+
+#[tokio::test]
+async fn a_head_without_a_body_is_an_answer_all_the_same() {
+    let (aws, _) = always(403, "");
+    let error = aws.object("bucket", "key").await.unwrap_err();
+    assert_eq!((error.kind, &*error.code), (ErrorKind::AccessDenied, "HTTP 403"));
+    let told = crate::error::Failure::from(error).diagnostics.remove(0);
+    assert!(told.summary.ends_with("failed: HTTP 403"), "{told:?}");
+    assert!(told.detail.contains("was answered with HTTP 403: The credentials need"), "{told:?}");
+    let (aws, _) = always(200, "not xml");
+    let error = aws.group("g").await.unwrap_err();
+    assert_eq!((error.kind, &*error.code), (ErrorKind::Network, "HTTP 200"));
 }
 
 #[tokio::test]

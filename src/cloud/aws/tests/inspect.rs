@@ -84,7 +84,7 @@ async fn everything_that_is_tried_is_a_dry_run() {
         Rehearsal::NewTemplate { name: "captf-x".into(), tags: Tags::from([("k".into(), "v".into())]) },
         Rehearsal::NewVersion { template_id: template_id.clone() },
         Rehearsal::DeleteTemplate { template_id: template_id.clone() },
-        Rehearsal::Launch { template_id, subnet: "subnet-0a".into(), security_groups: vec!["sg-0a".into()] },
+        Rehearsal::Launch { template_id, subnet: "subnet-0a".into(), interface: Some(vec!["sg-0a".into()]) },
     ];
     for rehearsal in rehearsals {
         let question = Question::Rehearsal(rehearsal);
@@ -94,4 +94,21 @@ async fn everything_that_is_tried_is_a_dry_run() {
         let (aws, _) = always(403, ec2_error("UnauthorizedOperation", "no"));
         assert_eq!(aws.answer(&question).await.unwrap_err().kind, ErrorKind::AccessDenied);
     }
+}
+
+#[tokio::test]
+async fn a_launch_names_its_subnet_once_and_where_the_template_does() {
+    let sent = async |interface: Option<Vec<String>>| {
+        let (aws, canned) = always(412, ec2_error("DryRunOperation", "Request would have succeeded"));
+        let launch = Rehearsal::Launch { template_id: "lt-0a".into(), subnet: "subnet-0a".into(), interface };
+        aws.answer(&Question::Rehearsal(launch)).await.unwrap();
+        canned.sent()[0].fields()
+    };
+    let alone = sent(None).await;
+    assert_eq!(alone["SubnetId"], "subnet-0a");
+    assert!(!alone.keys().any(|field| field.starts_with("NetworkInterface")), "{alone:?}");
+    let within = sent(Some(vec!["sg-0a".into()])).await;
+    assert_eq!(within["NetworkInterface.1.SubnetId"], "subnet-0a");
+    assert_eq!(within["NetworkInterface.1.SecurityGroupId.1"], "sg-0a");
+    assert!(!within.contains_key("SubnetId"), "{within:?}");
 }

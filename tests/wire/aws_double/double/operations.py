@@ -6,6 +6,7 @@ from moto.core.responses import ActionResult, EmptyResult
 from moto.ec2 import urls as ec2_urls
 from moto.ec2.models import launch_templates
 from moto.ec2.responses import EC2Response
+from moto.servicequotas import models as quota_models
 
 from . import refresh
 from .groups import StrictBackend, StrictGroup
@@ -15,6 +16,17 @@ from .templates import StrictTemplate, TemplateOperations
 PAGE = 50
 # AWS's default quotas of a region.
 MAX_GROUPS, MAX_LAUNCH_CONFIGURATIONS = 500, 200
+# Quotas of vCPUs: Standard families, On-Demand and Spot.
+EC2_QUOTAS = {"L-1216C47A": 10000.0, "L-34B43A08": 10000.0}
+
+
+class EC2Quotas(quota_models.ServiceQuotasBackend):
+    """Moto knows the quotas of VPC only."""
+
+    def get_service_quota(self, service_code, quota_code):
+        if service_code == "ec2" and quota_code in EC2_QUOTAS:
+            return {"ServiceCode": "ec2", "QuotaCode": quota_code, "Value": EC2_QUOTAS[quota_code]}
+        return super().get_service_quota(service_code, quota_code)
 
 
 class StrictEC2(TemplateOperations, EC2Response):
@@ -134,3 +146,4 @@ def install():
     urls.url_paths = {"{0}/$": StrictAutoScaling.dispatch}
     launch_templates.LaunchTemplate = StrictTemplate
     ec2_urls.url_paths = {"{0}/": StrictEC2.dispatch}
+    quota_models.servicequotas_backends.backend = EC2Quotas

@@ -1,0 +1,84 @@
+//! What comes next where no instance refresh is under way: what an apply would make of the members, in words.
+
+use super::{Behind, MemberStatus, rollout::count};
+use crate::model::{
+    observed::Refresh,
+    roll::{self, Decision},
+};
+
+/// How many ids are listed.
+const LISTED: usize = 5;
+
+/// What comes next. `own` is the latest refresh of the group's template, `shown` the one that is told of.
+pub(super) fn next(
+    decision: &Decision,
+    own: Option<&Refresh>,
+    shown: Option<&Refresh>,
+    rows: &[MemberStatus],
+) -> String {
+    let aside: Vec<&str> = rows
+        .iter()
+        .filter(|row| row.standby && !row.leaving && is_behind(row))
+        .map(|row| row.instance_id.as_str())
+        .collect();
+    let rolled = rows.iter().any(|row| !row.standby && !row.leaving && row.behind == Behind::OtherTemplate);
+    let it = match (own, shown) {
+        (Some(own), Some(shown)) if own.id != shown.id => "The last one for the present template",
+        _ => "It",
+    };
+    let mut told = match decision {
+        Decision::NotDue | Decision::Running(_) => stay(rows, &aside),
+        Decision::Start if own.is_none() => "An apply replaces the members on another template.".to_owned(),
+        Decision::Start => {
+            "The next apply starts it again, up to three times for one template version; rollout start begins anew."
+                .to_owned()
+        }
+        Decision::GivenUp(_) => format!(
+            "The roll failed {} times in a row, and an apply does not start it again. Mend the cause; a new template \
+             version, or rollout start, begins anew.",
+            roll::FAILURES_MAX
+        ),
+        Decision::Stopped(_) => format!("{it} was stopped, and an apply leaves it so. rollout start goes on."),
+        Decision::Leftover if rolled => {
+            format!("{it} left members on another template behind. rollout start replaces them.")
+        }
+        Decision::Leftover => format!("{it} left members on another template behind."),
+    };
+    if !aside.is_empty() {
+        let more = aside.len().saturating_sub(LISTED);
+        let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let ids = aside[..aside.len().min(LISTED)].join(", ");
+        told = format!("{told} A roll passes members in standby by: {ids}{rest}. {}", roll::BRING_BACK);
+    }
+    told
+}
+
+fn is_behind(row: &MemberStatus) -> bool {
+    matches!(row.behind, Behind::OlderVersion | Behind::OtherTemplate | Behind::NoTemplate)
+}
+
+/// Who stays as it is whatever is applied.
+fn stay(rows: &[MemberStatus], aside: &[&str]) -> String {
+    let members =
+        |many: usize| if many == 1 { "1 member runs".to_owned() } else { format!("{many} members run") };
+    let (older, none) = (count(rows, Behind::OlderVersion), count(rows, Behind::NoTemplate));
+    let who = match (older, none) {
+        (0, 0) if rows.iter().all(|row| row.leaving) => return "There are no members to roll.".to_owned(),
+        (0, 0) => return "All members run what the group launches.".to_owned(),
+        (older, 0) => format!("{} another version of the template", members(older)),
+        (0, none) => format!("{} no launch template", members(none)),
+        (older, none) => {
+            format!(
+                "{} another version of the template, {} no launch template",
+                members(older),
+                members(none)
+            )
+        }
+    };
+    let (stay, them) = if older + none == 1 { ("stays", "it") } else { ("stay", "them") };
+    match older + none - aside.len().min(older + none) {
+        0 => format!("{who} and {stay}."),
+        _ if aside.is_empty() => format!("{who} and {stay}; rollout start replaces {them}."),
+        _ => format!("{who} and {stay}; rollout start replaces those not in standby."),
+    }
+}
