@@ -55,7 +55,7 @@ pub struct Rolled<'a> {
 
 /// Those of the group's members that do not run what it launches. What leaves, or is the group's no more, is
 /// nobody's to replace.
-pub fn rolled<'a>(members: &'a [Member], is_launched: impl Fn(&TemplateUse) -> bool) -> Rolled<'a> {
+pub fn rolled(members: &[Member], is_launched: impl Fn(&TemplateUse) -> bool) -> Rolled<'_> {
     let (aside, replaced) = members
         .iter()
         .filter(|member| member.lifecycle.as_deref().is_some_and(|lifecycle| !is_leaving(lifecycle)))

@@ -166,19 +166,21 @@ fn nobody_is_replaced_that_the_question_did_not_show() {
 /// Another run may be at work on the pool: where there is a lock, nothing is written without it.
 #[test]
 fn with_a_root_module_a_roll_needs_the_lock() {
-    let bench = running_pool();
-    bench.write(
-        "main.tf.json",
-        r#"{"terraform": {"backend": {"kubernetes": {}}}, "module": {"role": {"source": "../../module"}}}"#,
-    );
-    let before = std::fs::read_to_string(bench.path("account.json")).unwrap();
+    let desk = Desk::with(|_| {}, |_| {});
+    desk.run("apply -auto-approve").ok();
+    super::sandbox::await_members(&desk.bench, "--sandbox account.json");
+    let root = std::fs::read_to_string(desk.bench.path("main.tf.json")).unwrap();
+    let mut root = text_as_json(&root);
+    root["terraform"] = json!({"backend": {"kubernetes": {"secret_suffix": "demo", "namespace": "team-a"}}});
+    desk.bench.write("main.tf.json", &root.to_string());
+    let before = std::fs::read_to_string(desk.bench.path("account.json")).unwrap();
+    let told = if cfg!(feature = "kubernetes") { "run init first" } else { "keeps no state" };
     for command in ["start -auto-approve", "cancel"] {
-        let outcome = bench.run(&format!("rollout {command} {}", newer()));
-        assert_eq!(outcome.code, 1, "{}{}", outcome.out, outcome.err);
+        desk.run(&format!("rollout {command}")).fails(told);
     }
-    assert_eq!(std::fs::read_to_string(bench.path("account.json")).unwrap(), before);
-    bench.run(&format!("rollout status {}", newer())).ok();
-    bench.run(&format!("status {}", newer())).ok();
+    assert_eq!(std::fs::read_to_string(desk.bench.path("account.json")).unwrap(), before);
+    desk.run("rollout status").ok();
+    desk.run("status").ok();
 }
 
 /// Without a terminal a watch is one status behind the other, until nobody reads or somebody ends it.

@@ -135,8 +135,7 @@ fn what_a_scaler_does_leaves_the_plan_of_a_change_as_it_is() {
     let show = |replicas: u32, file: &str| {
         render(replicas, "v1.35.0");
         assert_eq!(runner.plan(file, &[]).code, 2);
-        let path = runner.work(file).display().to_string();
-        runner.run(&["show", "-json", "-no-color", &path]).ok()
+        runner.run(&["show", "-json", "-no-color", &runner.path(file)]).ok()
     };
     let first = show(3, "first.tfplan");
     // The scaler doubles the pool, the controller writes that back, members and activities come.

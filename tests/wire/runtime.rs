@@ -154,7 +154,7 @@ async fn a_pool_that_the_module_made_is_taken_over() {
     let (id, name, arn) = module_made(&pool).await;
     let mut runner = runner_of(&pool);
     runner.variables.push(("MACHINEPOOL_LOG", "debug".to_owned()));
-    let state = module_made::state(&id, &arn, &inputs::bootstrap(0)).to_string();
+    let state = module_made::state(&id, &arn, &inputs::bootstrap(1)).to_string();
     let state = state
         .replace(module_made::TEMPLATE, &name)
         .replace("captf-team-a-demo-pool-0-43c6d828", &pool.names.group)
@@ -165,7 +165,7 @@ async fn a_pool_that_the_module_made_is_taken_over() {
     let clean = |runner: &Runner| {
         let state = runner.state().unwrap();
         let text = state.to_string();
-        assert!(!text.contains(inputs::TOKEN) && !text.contains(&inputs::bootstrap(0)), "{text}");
+        assert!(!text.contains(inputs::TOKEN) && !text.contains(&inputs::bootstrap(1)), "{text}");
         assert_eq!(state["lineage"], module_made::LINEAGE);
         state
     };

@@ -135,24 +135,7 @@ fn addresses(
     const SUBJECT: &str = "the free addresses";
     let Some(spanned) = spanned else { return Check::unseen(ID, SUBJECT, &NO_ZONES) };
     let size = u64::from(size(request));
-    let running: Vec<&str> = facts
-        .pool
-        .instances
-        .seen()
-        .into_iter()
-        .flatten()
-        .filter(|member| ["pending", "running"].contains(&member.state.as_str()))
-        .map(|member| member.zone.as_str())
-        .collect();
-    let members_in = |zone: &str| running.iter().filter(|at| **at == zone).count() as u64;
-    // Each subnet with the members in its zone.
-    let used: Vec<(&Subnet, u64)> = spanned
-        .iter()
-        .filter_map(|zone| Some((zone, request.exports.failure_domains.get(zone)?)))
-        .filter_map(|(zone, id)| {
-            Some((subnets.iter().find(|subnet| subnet.id == id.as_str())?, members_in(zone)))
-        })
-        .collect();
+    let used = used(request, facts, subnets, spanned);
     if used.is_empty() {
         return Check::unseen(ID, SUBJECT, &NO_SUBNETS);
     }
@@ -189,6 +172,33 @@ fn addresses(
     Check::warning(ID, format!("Few free addresses in {}", tight.join(", ")))
         .because(format!("There are enough in all, but not for an even share in each zone. {list}"))
         .fix(fix)
+}
+
+/// The subnets of these zones that exist, each with the number of members in its zone.
+fn used<'a>(
+    request: &Request,
+    facts: &Facts,
+    subnets: &'a [Subnet],
+    zones: &BTreeSet<String>,
+) -> Vec<(&'a Subnet, u64)> {
+    let running: Vec<&str> = facts
+        .pool
+        .instances
+        .seen()
+        .into_iter()
+        .flatten()
+        .filter(|member| ["pending", "running"].contains(&member.state.as_str()))
+        .map(|member| member.zone.as_str())
+        .collect();
+    let members_in = |zone: &str| running.iter().filter(|at| **at == zone).count() as u64;
+    zones
+        .iter()
+        .filter_map(|zone| {
+            let id = request.exports.failure_domains.get(zone)?;
+            let subnet = subnets.iter().find(|subnet| subnet.id == id.as_str())?;
+            Some((subnet, members_in(zone)))
+        })
+        .collect()
 }
 
 fn security_groups_exist(request: &Request, groups: &[SecurityGroup]) -> Check {

@@ -236,7 +236,7 @@ fn who_runs_no_template_counts_and_who_is_in_standby_is_told_apart() {
 
 #[test]
 fn a_limit_on_members_counts_members_only() {
-    let mut seen = testing::seen(&[2; 10_000]);
+    let mut seen = testing::seen(&vec![2; 10_000]);
     let warned =
         |seen: &Seen| of(seen).warnings.iter().any(|w| w.summary.contains("more than 10000 members"));
     seen.instances.push(Instance { id: "i-z".into(), state: "shutting-down".into(), ..Instance::default() });

@@ -189,8 +189,9 @@ fn rolls() -> Vec<Story> {
         Story::to("roll with a protected and a standby member", pool_and([Hand(hands::put_aside)]), {
             both(roll(), &json!({"replicas": 2}))
         }),
-        Story::to("roll after a half-done one", half(), next_roll()),
-        Story::to("back after a half-done roll", half(), json!({})),
+        // The operator's word about the half-done roll goes with its mark.
+        Story::to("roll after a half-done one", half(), next_roll()).without_way_back(),
+        Story::to("back after a half-done roll", half(), json!({})).without_way_back(),
         Story::to("roll while a stranger's refresh runs", pool_and([Hand(hands::start_refresh)]), roll()),
         Story::to(
             "roll while a stranger's refresh with a template runs",
@@ -249,7 +250,7 @@ fn take_over() -> Vec<Story> {
     let unknown = || vec![two_zones(), Hand(hands::as_terraform_makes_it)];
     let known = || unknown().into_iter().chain([Hand(hands::keep_state)]).collect::<Vec<_>>();
     vec![
-        Story::to("take-over", unknown(), json!({})).without_alternative(),
+        Story::to("take-over", unknown(), json!({})).without_alternative().without_way_back(),
         Story::to("take-over with a state", known(), json!({})),
         Story::to(
             "take-over while a stranger's refresh runs",
@@ -296,11 +297,16 @@ fn ends() -> Vec<Story> {
 }
 
 /// An apply that mends what somebody else's hand has done.
+/// Edits that take away what tells which tags were set: a run that was killed may have made it again.
+const FORGETS_TAGS: [&str; 2] = ["template deleted", "no launch template"];
+
 fn mending() -> Vec<Story> {
     let mended = foreign::edits().into_iter().filter(|edit| matches!(edit.outcome, Outcome::Mended(_)));
     let story = |edit: Edit| {
         let patch = (edit.pool)();
-        Story::to(edit.name, vec![Applied(patch.clone(), 10), Hand(edit.hand)], patch).without_way_back()
+        let given = vec![Applied(patch.clone(), 10), Hand(edit.hand)];
+        let story = Story::to(edit.name, given, patch).without_way_back();
+        if FORGETS_TAGS.contains(&edit.name) { story.without_alternative() } else { story }
     };
     mended.map(story).collect()
 }

@@ -23,6 +23,9 @@ EC2_QUOTAS = {"L-1216C47A": 10000.0, "L-34B43A08": 10000.0}
 class EC2Quotas(quota_models.ServiceQuotasBackend):
     """Moto knows the quotas of VPC only."""
 
+    # Moto looks for a service's URLs beside its backend.
+    __module__ = quota_models.__name__
+
     def get_service_quota(self, service_code, quota_code):
         if service_code == "ec2" and quota_code in EC2_QUOTAS:
             return {"ServiceCode": "ec2", "QuotaCode": quota_code, "Value": EC2_QUOTAS[quota_code]}
