@@ -279,15 +279,14 @@ pub(super) fn lifecycles(group: &Group) -> String {
 fn unsuccessful(refresh: Refresh) -> Failure {
     let next = match refresh.status.as_str() {
         "Failed" => {
-            "The next apply starts it again, up to three times for one template version; machinepool rollout start \
-             begins anew."
+            "The next apply starts it again, unless it was the third that failed for one template version; machinepool \
+             rollout start begins anew."
         }
         _ => "An apply leaves it so; machinepool rollout start goes on with it.",
     };
-    let reason = refresh.reason.unwrap_or_else(|| "no reason given".to_owned());
     Failure::new(
         Kind::Aws,
         format!("Instance refresh {} is {}", refresh.id, refresh.status),
-        format!("AWS says: {reason}. {next}"),
+        format!("AWS says: {}. {next}", refresh.reason_in_a_line()),
     )
 }

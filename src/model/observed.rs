@@ -145,6 +145,16 @@ pub struct Refresh {
     pub desired_template: Option<TemplateUse>,
 }
 
+impl Refresh {
+    /// AWS's reason as a part of a sentence: on one line, so that no line of it can be taken for ours, and without
+    /// its full stop.
+    pub fn reason_in_a_line(&self) -> String {
+        let words = self.reason.as_deref().unwrap_or("no reason given");
+        let line = words.split_whitespace().collect::<Vec<_>>().join(" ");
+        line.trim_end_matches('.').to_owned()
+    }
+}
+
 /// A launch template, from `DescribeLaunchTemplates`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Template {
@@ -273,4 +283,18 @@ pub enum Images {
     Undescribed(String),
     /// Nothing could be asked for: neither a pinned id nor a Kubernetes version.
     NotAsked,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reason_is_a_part_of_a_sentence() {
+        let told = |reason: Option<&str>| {
+            Refresh { reason: reason.map(str::to_owned), ..Refresh::default() }.reason_in_a_line()
+        };
+        assert_eq!(told(Some("No capacity.\nError: fake.")), "No capacity. Error: fake");
+        assert_eq!(told(None), "no reason given");
+    }
 }

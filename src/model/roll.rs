@@ -170,7 +170,7 @@ pub fn decide(
             if failures < FAILURES_MAX {
                 Decision::Start
             } else {
-                Decision::GivenUp(newest.reason.clone().unwrap_or_else(|| "no reason given".to_owned()))
+                Decision::GivenUp(newest.reason_in_a_line())
             }
         }
         status => Decision::Stopped(status.to_owned()),
