@@ -73,14 +73,16 @@ impl Aws {
     }
 
     fn autoscaling(&self) -> &aws_sdk_autoscaling::Client {
-        self.autoscaling.get_or_init(|| aws_sdk_autoscaling::Client::new(&self.config))
+        self.autoscaling.get_or_init(|| {
+            let config = aws_sdk_autoscaling::config::Builder::from(&self.config);
+            aws_sdk_autoscaling::Client::from_conf(config.interceptor(thin::WholeAnswers).build())
+        })
     }
 
     fn ec2(&self) -> &aws_sdk_ec2::Client {
         self.ec2.get_or_init(|| {
-            let config =
-                aws_sdk_ec2::config::Builder::from(&self.config).interceptor(thin::ThinInstances).build();
-            aws_sdk_ec2::Client::from_conf(config)
+            let config = aws_sdk_ec2::config::Builder::from(&self.config);
+            aws_sdk_ec2::Client::from_conf(config.interceptor(thin::WholeAnswers).build())
         })
     }
 

@@ -1,7 +1,8 @@
 //! What failures say, and what they keep to themselves.
 
-use aws_credential_types::provider::{
-    ProvideCredentials, SharedCredentialsProvider, error::CredentialsError, future,
+use aws_credential_types::{
+    Credentials,
+    provider::{ProvideCredentials, SharedCredentialsProvider, error::CredentialsError, future},
 };
 
 use super::{Canned, always, config, query_error, reply};
@@ -71,6 +72,25 @@ async fn neither_payload_nor_credentials_get_into_an_error() {
         if let Err(error) = aws.perform(&write).await {
             assert!(!format!("{error}{error:?}").contains("planted"), "{error:?}");
         }
+    }
+}
+
+#[tokio::test]
+async fn an_endpoint_that_is_no_url_shows_neither_itself_nor_the_request() {
+    for endpoint in ["nonsense", "user:planted-password@", "http://planted word/", "http://[planted"] {
+        let canned = Canned::new(|_| reply(200, ""));
+        let credentials = SharedCredentialsProvider::new(Credentials::new("a", "b", None, None, "tests"));
+        let config = config(&canned, 3, credentials).into_builder().endpoint_url(endpoint).build();
+        let body = Payload::new(b"planted-token".to_vec());
+        let write = Write::PutObject { bucket: "bucket".into(), key: "k".into(), body, tags: [].into() };
+        let aws = Aws::from_config(config);
+        for error in [aws.perform(&write).await.unwrap_err(), aws.group("planted").await.unwrap_err()] {
+            let told = format!("{}{}{:?}", error.message, error.code, error.kind);
+            assert!(!told.contains("planted") && !told.contains("SdkBody"), "{told}");
+            assert_eq!(error.kind, ErrorKind::Validation, "{endpoint}: {told}");
+            assert!(error.message.contains("AWS_ENDPOINT_URL_S3"), "{told}");
+        }
+        assert!(canned.sent().is_empty());
     }
 }
 
