@@ -100,9 +100,7 @@ fn sandbox(file: &Path, place: Place<'_>) -> Result<BackEnd, Failure> {
 #[cfg(feature = "aws")]
 async fn aws(place: Place<'_>) -> Result<BackEnd, Failure> {
     let region = place.scope().region.as_ref().map(crate::contract::ids::Region::as_str);
-    let aws = crate::cloud::aws::Aws::connect(region)
-        .await
-        .map_err(|error| Failure::new(Kind::Aws, "Cannot use AWS", error.message))?;
+    let aws = crate::cloud::aws::Aws::connect(region).await?;
     Ok((Box::new(aws), Rc::new(crate::clock::SystemClock)))
 }
 

@@ -152,6 +152,7 @@ async fn wrong_settings_of_the_sdk_are_told_and_not_repeated() {
             let told = String::from_utf8(output.stderr).unwrap();
             assert_eq!(output.status.code(), Some(1), "{variable}={value}: {told}");
             assert!(told.starts_with("Error: ") && told.contains(variable), "{variable}={value}: {told}");
+            assert_eq!(told.matches("Error: ").count(), 1, "{variable}={value}: {told}");
             assert!(!told.contains("defect") && !told.contains("planted"), "{variable}={value}: {told}");
         });
         assert!(calls.is_empty(), "{variable}={value}: {calls:?}");

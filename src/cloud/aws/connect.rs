@@ -113,7 +113,7 @@ fn setting_error(operation: &'static str, message: String) -> CloudError {
         operation,
         resource: "the pool".to_owned(),
         region: "the environment".to_owned(),
-        kind: ErrorKind::Validation,
+        kind: ErrorKind::Settings,
         code: String::new(),
         message,
         request_id: None,

@@ -110,7 +110,7 @@ impl Asked<'_> {
         let causes = causes(error);
         match error {
             _ if NO_ENDPOINT.iter().any(|words| causes.contains(words)) => {
-                self.failed(ErrorKind::Validation, NOT_A_URL)
+                self.failed(ErrorKind::Settings, NOT_A_URL)
             }
             SdkError::DispatchFailure(_) => {
                 self.failed(ErrorKind::Network, format!("no connection to AWS: {causes}"))
@@ -124,8 +124,8 @@ impl Asked<'_> {
 /// or even with the whole request, which may hold the bootstrap data.
 const NO_ENDPOINT: [&str; 2] = ["failed to apply endpoint", "Custom endpoint `"];
 
-const NOT_A_URL: &str = "the endpoint that is set for this service is not a URL: see AWS_ENDPOINT_URL, AWS_ENDPOINT_URL_S3 \
-                         and the like in the environment, and endpoint_url in the profile";
+const NOT_A_URL: &str = "The endpoint that is set for a service is not a URL: see AWS_ENDPOINT_URL, AWS_ENDPOINT_URL_S3 \
+                         and the like in the environment, and endpoint_url in the profile.";
 
 /// Before a status that stands for AWS's code where an answer has none, so that it is not taken for no answer.
 const STATUS: &str = "HTTP ";

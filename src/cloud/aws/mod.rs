@@ -53,7 +53,7 @@ impl Aws {
     /// the profile decides.
     ///
     /// # Errors
-    /// [`ErrorKind::Validation`] if no region is known, or what is given is none.
+    /// [`ErrorKind::Settings`] if no region is known, or what is given is none, or how calls are repeated.
     pub async fn connect(region: Option<&str>) -> Result<Self, CloudError> {
         Ok(Self::from_config(connect::sdk_config(region).await?))
     }

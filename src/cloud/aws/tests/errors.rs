@@ -87,7 +87,7 @@ async fn an_endpoint_that_is_no_url_shows_neither_itself_nor_the_request() {
         for error in [aws.perform(&write).await.unwrap_err(), aws.group("planted").await.unwrap_err()] {
             let told = format!("{}{}{:?}", error.message, error.code, error.kind);
             assert!(!told.contains("planted") && !told.contains("SdkBody"), "{told}");
-            assert_eq!(error.kind, ErrorKind::Validation, "{endpoint}: {told}");
+            assert_eq!(error.kind, ErrorKind::Settings, "{endpoint}: {told}");
             assert!(error.message.contains("AWS_ENDPOINT_URL_S3"), "{told}");
         }
         assert!(canned.sent().is_empty());
@@ -141,7 +141,7 @@ async fn failing_credentials_say_what_to_set_and_nothing_is_sent() {
 #[tokio::test]
 async fn a_zone_is_no_region() {
     let error = Aws::connect(Some("us-east-1a")).await.unwrap_err();
-    assert_eq!(error.kind, ErrorKind::Validation);
+    assert_eq!(error.kind, ErrorKind::Settings);
     assert!(error.message.contains("us-east-1a"), "{error}");
     assert_eq!(Aws::connect(Some("us-gov-west-1")).await.unwrap().region(), "us-gov-west-1");
 }
