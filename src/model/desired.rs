@@ -219,7 +219,7 @@ fn template(
 }
 
 /// AWS's limit on the tags of one resource.
-const RESOURCE_TAGS: usize = 50;
+pub(super) const RESOURCE_TAGS: usize = 50;
 
 /// S3's limit on the tags of one object.
 const OBJECT_TAGS: usize = 10;
