@@ -1,4 +1,5 @@
 //! Groups and times far larger than those that people try things out with.
+#![allow(clippy::print_stdout)]
 
 use std::time::Instant;
 
@@ -92,7 +93,7 @@ fn what_happened_in_a_long_time_leaves_others_a_turn_and_can_be_given_up() {
         tokio::select! {
             biased;
             _ = sandbox.group(GROUP) => false,
-            () = tokio::task::yield_now() => true,
+            () = yield_now() => true,
         }
     });
     assert!(given_up, "it had a turn before all had happened");
