@@ -8,7 +8,7 @@ use crate::{
     clock::Clock,
     cloud::{
         Cloud,
-        sandbox::Sandbox,
+        sandbox::{Sandbox, SandboxError},
         watched::{News, Watched},
     },
     contract::request::{Request, Scope},
@@ -82,18 +82,17 @@ type BackEnd = (Box<dyn Cloud>, Rc<dyn Clock>);
 fn sandbox(file: &Path, place: Place<'_>) -> Result<BackEnd, Failure> {
     let summary = || format!("Cannot use the sandbox {}", file.display());
     let region = furnish::region(place, |name| std::env::var(name).ok())?;
-    let (sandbox, clock) = Sandbox::open_with_own_clock(file, &furnish::seed(&region)).map_err(|error| {
+    let unusable = |error: SandboxError| {
         Failure::new(Kind::Local, summary(), format!("{}.", view::text::capitalised(&error.to_string())))
-    })?;
+    };
+    let (sandbox, clock) = Sandbox::open_with_own_clock(file, &furnish::seed(&region)).map_err(unusable)?;
     if region.as_str() != sandbox.region() {
         let told = if place.scope().region.is_some() { "the inputs speak" } else { "the environment speaks" };
         let detail =
             format!("It is an account in {}, and {told} of {region}. Use another file.", sandbox.region());
         return Err(Failure::new(Kind::Local, summary(), detail));
     }
-    if furnish::supply(&mut sandbox.world(), place) {
-        sandbox.edit(|world| furnish::supply(world, place));
-    }
+    sandbox.supply(|world| furnish::supply(world, place)).map_err(unusable)?;
     Ok((Box::new(sandbox), clock))
 }
 

@@ -12,9 +12,11 @@ use tokio::{
 use super::{screen, session::Run, status::Look};
 use crate::{
     cli::StatusFormat,
+    clock::Timestamp,
+    contract::problem::Diagnostic,
     error::{Failure, Kind},
     model::status::Status,
-    view::{self, Freshness, Style},
+    view::{self, Freshness, Style, Trouble},
 };
 
 /// What the inputs ask for changes rarely, and comparing costs twice the calls.
@@ -22,6 +24,25 @@ const COMPARE_EVERY: Duration = Duration::from_mins(1);
 
 /// How often the age of what is shown is drawn anew.
 const TICK: Duration = Duration::from_secs(1);
+
+/// Takes note of a look that failed. What fails for the reason that the one before failed for is the same trouble;
+/// whether it is another one. Requests have numbers in their details, so that only summaries are compared.
+fn note(trouble: &mut Option<Trouble>, failure: Failure, now: Timestamp) -> bool {
+    fn summaries(of: &[Diagnostic]) -> impl Iterator<Item = &String> {
+        of.iter().map(|problem| &problem.summary)
+    }
+    match trouble {
+        Some(known) if summaries(&known.problems).eq(summaries(&failure.diagnostics)) => {
+            known.problems = failure.diagnostics;
+            known.tries = known.tries.saturating_add(1);
+            false
+        }
+        _ => {
+            *trouble = Some(Trouble { problems: failure.diagnostics, since: now, tries: 1 });
+            true
+        }
+    }
+}
 
 /// Looks every `every` until somebody ends it. The first look must succeed: wrong inputs or credentials are told
 /// at once; after that a failure is shown, and the watch goes on.
@@ -60,7 +81,7 @@ impl Rounds<'_, '_> {
     }
 }
 
-/// Prints what each look shows, until nobody reads it any more.
+/// Prints what each look shows, until nobody reads it any more. Trouble is told when it begins and when it ends.
 async fn in_turn(
     run: &Run<'_>,
     rounds: &mut Rounds<'_, '_>,
@@ -69,14 +90,25 @@ async fn in_turn(
 ) -> anyhow::Result<u8> {
     let mut outcome: Result<Status, Failure> = Ok(first);
     let mut is_first = true;
+    let mut trouble = None;
     loop {
-        match &outcome {
+        let now = run.account.clock().now();
+        if let Some(over) = trouble.take_if(|_| outcome.is_ok()) {
+            run.ui.say(&view::trouble_ends(&over, now));
+        }
+        match outcome {
             Ok(status) => run.ui.result(&match format {
-                StatusFormat::Json => view::status_json_line(status),
-                StatusFormat::Text if is_first => view::status(status, run.ui.result_style()),
-                StatusFormat::Text => format!("\n{}", view::status(status, run.ui.result_style())),
+                StatusFormat::Json => view::status_json_line(&status),
+                StatusFormat::Text if is_first => view::status(&status, run.ui.result_style()),
+                StatusFormat::Text => format!("\n{}", view::status(&status, run.ui.result_style())),
             }),
-            Err(failure) => run.ui.tell(&failure.diagnostics),
+            Err(failure) => {
+                if note(&mut trouble, failure, now)
+                    && let Some(trouble) = &trouble
+                {
+                    run.ui.say(&view::trouble_begins(trouble, rounds.every));
+                }
+            }
         }
         if !run.ui.is_heard() {
             return Ok(0);
@@ -95,7 +127,7 @@ async fn on_screen(run: &Run<'_>, rounds: &mut Rounds<'_, '_>, first: Status) ->
     let mut resized = signal(SignalKind::window_change()).context("Cannot listen for signals")?;
     let mut ticks = interval(TICK);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
-    let mut shown = Shown { status: first, failure: None, read: Instant::now(), every: rounds.every };
+    let mut shown = Shown { status: first, trouble: None, read: Instant::now(), every: rounds.every };
     run.ui.enter_screen();
     let quit = screen::quit();
     tokio::pin!(quit);
@@ -117,28 +149,30 @@ async fn on_screen(run: &Run<'_>, rounds: &mut Rounds<'_, '_>, first: Status) ->
                 _ = ticks.tick() => {}
             }
         };
-        shown.take(outcome);
+        shown.take(outcome, run.account.clock().now());
     };
     run.ui.leave_screen();
     run.ui.result(&view::status(&shown.status, run.ui.result_style()));
     Ok(outcome?)
 }
 
-/// The latest look that succeeded, and the failure since, if there is one.
+/// The latest look that succeeded, and the trouble since, if there is any.
 struct Shown {
     status: Status,
-    failure: Option<Failure>,
+    trouble: Option<Trouble>,
     read: Instant,
     every: Duration,
 }
 
 impl Shown {
-    fn take(&mut self, outcome: Result<Status, Failure>) {
+    fn take(&mut self, outcome: Result<Status, Failure>, now: Timestamp) {
         match outcome {
             Ok(status) => {
-                *self = Self { status, failure: None, read: Instant::now(), every: self.every };
+                *self = Self { status, trouble: None, read: Instant::now(), every: self.every };
             }
-            Err(failure) => self.failure = Some(failure),
+            Err(failure) => {
+                note(&mut self.trouble, failure, now);
+            }
         }
     }
 
@@ -146,7 +180,7 @@ impl Shown {
         let freshness = Freshness {
             age: self.read.elapsed(),
             every: self.every,
-            failure: self.failure.as_ref().map(|failure| failure.diagnostics.as_slice()),
+            trouble: self.trouble.as_ref(),
             said,
             keyboard,
         };
@@ -156,4 +190,28 @@ impl Shown {
 
 fn ended() -> Failure {
     Failure::new(Kind::Interrupted, "Interrupted", "Nothing was changed.")
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    #[test]
+    fn the_same_cause_is_one_trouble_whatever_its_requests_are_called() {
+        let failed = |code: &str, request: u8| {
+            Failure::new(Kind::Aws, format!("DescribeX failed: {code}"), format!("request {request}"))
+        };
+        let mut trouble = None;
+        assert!(note(&mut trouble, failed("Throttling", 1), Timestamp(1)));
+        assert!(!note(&mut trouble, failed("Throttling", 2), Timestamp(2)));
+        let known = trouble.as_ref().unwrap();
+        assert_eq!(
+            (known.since, known.tries, known.problems[0].detail.as_str()),
+            (Timestamp(1), 2, "request 2")
+        );
+        assert!(note(&mut trouble, failed("AccessDenied", 3), Timestamp(3)));
+        assert_eq!((trouble.as_ref().unwrap().since, trouble.unwrap().tries), (Timestamp(3), 1));
+    }
 }

@@ -105,7 +105,7 @@ struct Ledger<'a> {
 }
 
 /// Walks all stages; the instance refresh that was started, if any.
-async fn walk(ctx: &Context<'_>, planned: &Planned) -> Result<Option<String>, Failure> {
+pub(super) async fn walk(ctx: &Context<'_>, planned: &Planned) -> Result<Option<String>, Failure> {
     let performer = Performer::new(ctx, &planned.desired.identity, planned.desired.key.hash());
     let ledger = RefCell::new(Ledger::default());
     for stage in &planned.plan.stages {
@@ -201,10 +201,11 @@ pub async fn await_roll(ctx: &Context<'_>, scope: &Scope, started: Option<&str>)
     let cloud = Stoppable::of(ctx);
     let ctx = &Context { cloud: &cloud, ..*ctx };
     let group = Names::of(scope).group;
-    let outcome = match last_refresh(ctx, &group, started).await {
+    let seen = RefCell::new(started.map(str::to_owned));
+    let outcome = match last_refresh(ctx, &group, started, &seen).await {
         Ok(Some(refresh)) if refresh.status != "Successful" => Err(unsuccessful(refresh)),
         Ok(_) => Ok(()),
-        Err(failure) => Err(failure),
+        Err(failure) => Err(goes_on(failure, seen.into_inner().as_deref())),
     };
     let Err(mut failure) = outcome else { return Ok(()) };
     if failure.kind != Kind::Interrupted
@@ -217,11 +218,24 @@ pub async fn await_roll(ctx: &Context<'_>, scope: &Scope, started: Option<&str>)
     Err(failure)
 }
 
-/// The refresh to be judged, once it has come to an end; none if members run what they should.
+/// A wait that was given up gives up nothing in AWS.
+fn goes_on(mut failure: Failure, refresh: Option<&str>) -> Failure {
+    if let (Some(id), Some(last)) = (refresh, failure.diagnostics.last_mut()) {
+        last.add(&format!(
+            "Instance refresh {id} goes on in AWS. machinepool rollout status tells how far it is, rollout cancel stops \
+             it."
+        ));
+    }
+    failure
+}
+
+/// The refresh to be judged, once it has come to an end; none if members run what they should. `seen` is the one that
+/// is waited for.
 async fn last_refresh(
     ctx: &Context<'_>,
     group: &str,
     started: Option<&str>,
+    seen: &RefCell<Option<String>>,
 ) -> Result<Option<Refresh>, Failure> {
     let limit = ctx.deadline.since(ctx.clock.now());
     wait::until(ctx, limit, async || {
@@ -234,6 +248,7 @@ async fn last_refresh(
         };
         Ok(match (refresh, started) {
             (Some(refresh), _) if !roll::is_final(&refresh.status) => {
+                seen.replace(Some(refresh.id.clone()));
                 let done = refresh.percentage.unwrap_or(0);
                 ctx.progress.tell(Event::Share { done, of: 100 });
                 ControlFlow::Continue(progress(refresh, found.as_ref()))
@@ -257,10 +272,13 @@ fn newest_of_template<'a>(group: &Group, refreshes: &'a [Refresh]) -> Option<&'a
 
 /// What is left to do comes first: a narrow terminal cuts the end.
 fn progress(refresh: &Refresh, group: Option<&Group>) -> String {
+    let left = match refresh.left() {
+        Some(left) => format!("{left} left to replace"),
+        None => "what is left not counted yet".to_owned(),
+    };
     format!(
-        "{} % done, {} left to replace{}; instance refresh {} is {}",
+        "{} % done, {left}{}; instance refresh {} is {}",
         refresh.percentage.unwrap_or(0),
-        refresh.remaining.map_or_else(|| "?".to_owned(), |n| n.to_string()),
         group.map(lifecycles).unwrap_or_default(),
         refresh.id,
         refresh.status,

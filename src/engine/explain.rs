@@ -28,9 +28,32 @@ pub(super) fn together(mut errors: Vec<CloudError>) -> Failure {
     if let Some(common) = errors.iter().position(is_common) {
         return errors.swap_remove(common).into();
     }
-    let mut diagnostics: Vec<Diagnostic> = errors.iter().map(diagnostic).collect();
-    diagnostics.dedup();
+    let mut diagnostics: Vec<Diagnostic> = Vec::new();
+    while !errors.is_empty() {
+        let first = errors.remove(0);
+        let (alike, others) = errors.into_iter().partition(|other| is_alike(&first, other));
+        errors = others;
+        diagnostics.push(with_others(diagnostic(&first), &first, &alike));
+    }
     Failure { kind: Kind::Aws, diagnostics }
+}
+
+/// Whether one call failed for what another failed for. What may be called is told of each.
+fn is_alike(one: &CloudError, other: &CloudError) -> bool {
+    let (CloudError { kind, code, message, .. }, same) = (one, other);
+    *kind != ErrorKind::AccessDenied && (*kind, code, message) == (same.kind, &same.code, &same.message)
+}
+
+/// Names the calls that failed alike.
+fn with_others(mut told: Diagnostic, first: &CloudError, alike: &[CloudError]) -> Diagnostic {
+    let mut names: Vec<&str> = alike.iter().map(|error| operation_name(error.operation)).collect();
+    names.sort_unstable();
+    names.dedup();
+    names.retain(|name| *name != operation_name(first.operation));
+    if !names.is_empty() {
+        told.add(&format!("Others failed alike: {}.", names.join(", ")));
+    }
+    told
 }
 
 /// What was tried, what came back, what to do.
@@ -110,4 +133,41 @@ fn denied(operation: &'static str) -> String {
          \"Resource\": \"*\"}}",
         list.join(", ")
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_cause_of_many_failures_is_told_once() {
+        let failed = |operation: &'static str, kind: ErrorKind, message: &str| CloudError {
+            operation,
+            resource: "captf-x".to_owned(),
+            region: "us-east-1".to_owned(),
+            kind,
+            code: "Code".to_owned(),
+            message: message.to_owned(),
+            request_id: None,
+        };
+        let told = together(vec![
+            failed("autoscaling:DescribeAutoScalingGroups", ErrorKind::Other, "the file is gone"),
+            failed("ec2:DescribeInstances", ErrorKind::AccessDenied, "not allowed"),
+            failed("ec2:DescribeLaunchTemplates", ErrorKind::Other, "the file is gone"),
+            failed("autoscaling:DescribeInstanceRefreshes", ErrorKind::Other, "the file is gone"),
+            failed("autoscaling:DescribePolicies", ErrorKind::AccessDenied, "not allowed"),
+        ]);
+        let summaries: Vec<&str> = told.diagnostics.iter().map(|one| one.summary.as_str()).collect();
+        assert_eq!(
+            summaries,
+            [
+                "DescribeAutoScalingGroups of captf-x failed: Code",
+                "DescribeInstances of captf-x failed: Code",
+                "DescribePolicies of captf-x failed: Code"
+            ],
+            "what must be allowed is told of each"
+        );
+        let others = "Others failed alike: DescribeInstanceRefreshes, DescribeLaunchTemplates.";
+        assert!(told.diagnostics[0].detail.ends_with(others), "{:?}", told.diagnostics[0]);
+    }
 }

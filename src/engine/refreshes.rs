@@ -6,7 +6,7 @@ use super::{perform::Performer, wait};
 use crate::{
     cloud::ErrorKind,
     contract::request::Tags,
-    error::Failure,
+    error::{Failure, Kind},
     model::{
         observed::{Group, Refresh},
         records::{self, RollMark},
@@ -15,18 +15,29 @@ use crate::{
     },
 };
 
+/// A start that was answered without saying what was started.
+fn nameless(group: &str) -> Failure {
+    Failure::new(
+        Kind::Aws,
+        format!(
+            "StartInstanceRefresh of Auto Scaling group {group} was answered without an instance refresh id"
+        ),
+        "The roll may have been started all the same: machinepool rollout status tells. If it was not, run the command \
+         again.",
+    )
+}
+
 impl Performer<'_> {
     /// `InstanceRefreshInProgress` can mean that the answer to our own start was lost: one that belongs
     /// to the wanted template is success. Another one is ended, and ours started.
     pub(super) async fn start_refresh(&self, write: &Write, group: &str) -> Result<(), Failure> {
         wait::until(self.ctx, wait::LIMIT, async || {
             match self.patiently(write).await? {
-                Ok(answer) => {
-                    if let Answer::Refresh(id) = answer {
-                        self.refresh.replace(Some(id));
-                    }
+                Ok(Answer::Refresh(id)) if !id.is_empty() => {
+                    self.refresh.replace(Some(id));
                     return Ok(ControlFlow::Break(()));
                 }
+                Ok(_) => return Err(nameless(group)),
                 Err(error) if error.kind == ErrorKind::RefreshInProgress => {}
                 Err(error) => return Err(error.into()),
             }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{
-    Planned,
+    Planned, apply,
     context::{Context, Event},
     describe,
     perform::Performer,
@@ -15,7 +15,7 @@ use crate::{
     error::{Failure, Kind},
     model::{
         names::Names,
-        observed::Refresh,
+        observed::{Group, Refresh},
         ownership::{self, Resource},
         plan::{Address, Task},
         roll,
@@ -30,13 +30,22 @@ pub fn plan_rollout(planned: &Planned) -> Result<Rollout, Failure> {
         .map_err(|problem| Failure { kind: Kind::Refused, diagnostics: vec![problem] })
 }
 
+/// Starts the roll of such a plan. Answers the id of the instance refresh.
+pub async fn start(ctx: &Context<'_>, planned: &Planned) -> Result<String, Failure> {
+    let cloud = Stoppable::of(ctx);
+    let ctx = &Context { cloud: &cloud, ..*ctx };
+    apply::walk(ctx, planned).await?.ok_or_else(|| {
+        Failure::new(Kind::Aws, "No instance refresh was started", "The plan held none: this is a defect.")
+    })
+}
+
 /// What came of a cancel.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Cancelled {
-    /// The refresh that ended; `None` if none was active.
-    pub refresh: Option<Refresh>,
-    /// What is left then, and what comes of it; `None` if none was active.
-    pub left: Option<status::Rollout>,
+#[derive(Clone, Debug, PartialEq)]
+pub enum Cancelled {
+    /// This refresh has ended; what is left then, and what comes of it.
+    Ended(Refresh, status::Rollout),
+    /// None was active in the group, if there even is one.
+    Nothing(Option<Group>),
 }
 
 /// Cancels the active instance refresh of the pool's group and waits until it has ended.
@@ -44,24 +53,29 @@ pub async fn cancel(ctx: &Context<'_>, scope: &Scope) -> Result<Cancelled, Failu
     let cloud = Stoppable::of(ctx);
     let ctx = &Context { cloud: &cloud, ..*ctx };
     let name = Names::of(scope).group;
-    let refreshes = own_refreshes(ctx, scope, &name).await?;
-    let Some(active) = roll::active(&refreshes).cloned() else {
-        return Ok(Cancelled { refresh: None, left: None });
+    let (group, refreshes) = own_refreshes(ctx, scope, &name).await?;
+    let ends = group.as_ref().is_none_or(|group| group.deleting);
+    let Some(active) = roll::active(&refreshes).filter(|_| !ends).cloned() else {
+        return Ok(Cancelled::Nothing(group));
     };
     end(ctx, scope, &name).await?;
     let seen = pool(ctx.cloud, scope).await?;
     let left = status::roll(&seen, ctx.clock.now());
     let ended = seen.refreshes.into_iter().find(|refresh| refresh.id == active.id).unwrap_or(active);
-    Ok(Cancelled { refresh: Some(ended), left: Some(left) })
+    Ok(Cancelled::Ended(ended, left))
 }
 
-/// The refreshes of the group, which must be the pool's; none if there is no group.
-async fn own_refreshes(ctx: &Context<'_>, scope: &Scope, name: &str) -> Result<Vec<Refresh>, Failure> {
+/// The group, which must be the pool's, and its refreshes; none if there is no group.
+async fn own_refreshes(
+    ctx: &Context<'_>,
+    scope: &Scope,
+    name: &str,
+) -> Result<(Option<Group>, Vec<Refresh>), Failure> {
     let (group, refreshes) = futures_util::join!(ctx.cloud.group(name), ctx.cloud.refreshes(name));
-    let Some(group) = group? else { return Ok(Vec::new()) };
+    let Some(group) = group? else { return Ok((None, Vec::new())) };
     ownership::check(Resource::Group(name), &scope.identity, &group.tags())
         .map_err(|problem| Failure { kind: Kind::Refused, diagnostics: vec![problem] })?;
-    Ok(refreshes?)
+    Ok((Some(group), refreshes?))
 }
 
 async fn end(ctx: &Context<'_>, scope: &Scope, name: &str) -> Result<(), Failure> {
@@ -74,5 +88,13 @@ async fn end(ctx: &Context<'_>, scope: &Scope, name: &str) -> Result<(), Failure
         Ok(()) => Event::Done { address, what, took },
         Err(_) => Event::Failed { address, what, took },
     });
-    outcome
+    outcome.map_err(|mut failure| {
+        if let Some(last) = failure.diagnostics.last_mut() {
+            last.add(
+                "If AWS was asked already to end the instance refresh, it does so by itself: machinepool rollout status \
+                 tells.",
+            );
+        }
+        failure
+    })
 }

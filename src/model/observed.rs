@@ -139,13 +139,20 @@ pub struct Refresh {
     pub end: Option<Timestamp>,
     /// Percent complete.
     pub percentage: Option<u32>,
-    /// Instances left to update.
+    /// Instances left to update, in AWS's number; before AWS has counted them it is 0 as well.
     pub remaining: Option<u32>,
     /// Template of the desired configuration, if it has one.
     pub desired_template: Option<TemplateUse>,
 }
 
 impl Refresh {
+    /// Instances left to update, once AWS has counted them: for a moment after the start it says 0 of those that it
+    /// is about to find.
+    pub fn left(&self) -> Option<u32> {
+        let is_counted = self.status != "Pending" && self.percentage.is_some_and(|done| done > 0);
+        self.remaining.filter(|left| *left > 0 || is_counted)
+    }
+
     /// AWS's reason as a part of a sentence: on one line, so that no line of it can be taken for ours, and without
     /// its full stop.
     pub fn reason_in_a_line(&self) -> String {
@@ -296,5 +303,21 @@ mod tests {
         };
         assert_eq!(told(Some("No capacity.\nError: fake.")), "No capacity. Error: fake");
         assert_eq!(told(None), "no reason given");
+    }
+
+    #[test]
+    fn nothing_is_left_only_once_it_was_counted() {
+        let left = |status: &str, percentage, remaining| {
+            Refresh { status: status.into(), percentage, remaining, ..Refresh::default() }.left()
+        };
+        for (status, percentage) in
+            [("Pending", Some(0)), ("Pending", None), ("InProgress", None), ("InProgress", Some(0))]
+        {
+            assert_eq!(left(status, percentage, Some(0)), None, "{status} {percentage:?}");
+            assert_eq!(left(status, percentage, Some(3)), Some(3));
+        }
+        assert_eq!(left("InProgress", Some(66), Some(0)), Some(0));
+        assert_eq!(left("Successful", Some(100), Some(0)), Some(0));
+        assert_eq!(left("InProgress", Some(50), None), None);
     }
 }

@@ -20,6 +20,8 @@ use crate::contract::{problem::Diagnostic, request::Tags};
 pub enum Rollout {
     /// Every member runs the latest version.
     NothingToDo,
+    /// There are no members.
+    NoMembers,
     /// The only members that do not are in standby, and a roll passes them by; their ids.
     OnlyAside(Vec<String>),
     /// A refresh for the group's template is under way already.
@@ -31,7 +33,8 @@ pub enum Rollout {
 /// Decides from the plan of an apply: what that would change comes first, for a roll before it would bring up
 /// members that the next apply replaces again.
 pub fn rollout(desired: &Desired, observed: &Observed, plan: &Plan) -> Result<Rollout, Diagnostic> {
-    let group = observed.group.as_ref().filter(|group| !group.deleting).ok_or_else(|| no_group(observed))?;
+    let group =
+        observed.group.as_ref().filter(|group| !group.deleting).ok_or_else(|| no_group(desired, observed))?;
     refuse_changes(plan)?;
     let (Some(used), Some(latest)) = (target::current_use(group), latest(group, observed)) else {
         return Err(apply_first("The group does not launch from the pool's template."));
@@ -51,6 +54,9 @@ pub fn rollout(desired: &Desired, observed: &Observed, plan: &Plan) -> Result<Ro
     let rolled = roll::rolled(&members, |run| run.id == used.id && run.version == latest);
     if !rolled.replaced.is_empty() {
         return Ok(Rollout::Start(start(desired, observed, &rolled)));
+    }
+    if members.iter().all(|member| member.lifecycle.as_deref().is_none_or(roll::is_leaving)) {
+        return Ok(Rollout::NoMembers);
     }
     let aside: Vec<String> = rolled.aside.iter().map(|member| member.id.clone()).collect();
     Ok(if aside.is_empty() { Rollout::NothingToDo } else { Rollout::OnlyAside(aside) })
@@ -127,10 +133,11 @@ fn apply_first(why: &str) -> Diagnostic {
     )
 }
 
-fn no_group(observed: &Observed) -> Diagnostic {
+fn no_group(desired: &Desired, observed: &Observed) -> Diagnostic {
+    let name = &desired.names.group;
     let summary = match &observed.group {
-        Some(group) => format!("Auto Scaling group {} is being deleted", group.name),
-        None => "There is no Auto Scaling group".to_owned(),
+        Some(_) => format!("Auto Scaling group {name} is being deleted"),
+        None => format!("There is no Auto Scaling group {name}"),
     };
     Diagnostic::error(summary, "There is nothing to roll. Nothing was changed. Run apply to make the pool.")
 }
@@ -250,7 +257,13 @@ mod tests {
         observed.group.as_mut().unwrap().members = behind.group.unwrap().members;
         observed.group.as_mut().unwrap().members[0].lifecycle = "Terminating:Wait".into();
         observed.instances.truncate(1);
-        assert_eq!(rollout(&desired, &observed, &Plan::default()), Ok(Rollout::NothingToDo));
+        assert_eq!(
+            rollout(&desired, &observed, &Plan::default()),
+            Ok(Rollout::NoMembers),
+            "the last one leaves"
+        );
+        let (_, empty) = world(&[]);
+        assert_eq!(rollout(&desired, &empty, &Plan::default()), Ok(Rollout::NoMembers));
     }
 
     #[test]
@@ -286,7 +299,7 @@ mod tests {
         assert!(refused.summary.ends_with("is being deleted"), "{refused}");
         observed.group = None;
         let refused = rollout(&desired, &observed, &Plan::default()).unwrap_err();
-        assert_eq!(refused.summary, "There is no Auto Scaling group");
+        assert_eq!(refused.summary, format!("There is no Auto Scaling group {}", desired.names.group));
     }
 
     #[test]

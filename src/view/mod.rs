@@ -26,13 +26,17 @@ pub use checkup::{checkup, checkup_json};
 pub use diagnostics::{Validation, diagnostic};
 pub use duration::human as duration;
 pub use outcome::{
-    apply_complete, confirmation, destroy_complete, nothing_to_cancel, nothing_to_roll, only_aside,
-    plan_summary, rollout_cancelled, rollout_complete, rollout_runs, rollout_started, sandbox_notice,
+    apply_complete, confirmation, destroy_complete, nobody_to_roll, nothing_to_cancel, nothing_to_roll,
+    only_aside, plan_summary, rollout_cancelled, rollout_complete, rollout_runs, rollout_started,
+    sandbox_notice,
 };
 pub use outputs::{check_output_name, outputs_json, outputs_table};
 pub use permissions::{comparison, explanation, permissions_markdown, policy_json};
 pub use plan::{Purpose, Subject, plan};
 pub use plan_json::plan_json;
 pub use progress::{done, live, started, waiting};
-pub use status::{Freshness, rollout, status, status_json, status_json_line, watched_status};
+pub use status::{
+    Freshness, Trouble, rollout, status, status_json, status_json_line, trouble_begins, trouble_ends,
+    watched_status,
+};
 pub use style::{Style, Tone};

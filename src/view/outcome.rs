@@ -1,7 +1,7 @@
 //! The sentences that begin and end a command. Programs parse the last three.
 
 use super::{plan::Purpose, text};
-use crate::model::{plan::Counts, roll, status::Rollout};
+use crate::model::{observed::Group, plan::Counts, roll, status::Rollout};
 
 /// `Plan: 2 to add, 1 to change, 0 to destroy.` Without a line end.
 pub fn plan_summary(counts: Counts) -> String {
@@ -48,6 +48,11 @@ pub fn nothing_to_roll() -> String {
     "Nothing to roll: every member runs the latest version of the launch template.\n".to_owned()
 }
 
+/// There is nobody at all.
+pub fn nobody_to_roll() -> String {
+    "Nothing to roll: the group has no members.\n".to_owned()
+}
+
 /// Those that could be replaced are in standby.
 pub fn only_aside(ids: &[String]) -> String {
     let ids: Vec<String> = ids.iter().map(|id| text::line(id)).collect();
@@ -73,9 +78,15 @@ pub fn rollout_complete() -> String {
     "Rollout complete!\n".to_owned()
 }
 
-/// No roll is under way.
-pub fn nothing_to_cancel() -> String {
-    "Nothing to cancel: no instance refresh is active.\n".to_owned()
+/// No roll is under way in the group of that name, if there even is one.
+pub fn nothing_to_cancel(name: &str, group: Option<&Group>) -> String {
+    let name = text::line(name);
+    let why = match group {
+        None => format!("there is no Auto Scaling group {name}"),
+        Some(group) if group.deleting => format!("Auto Scaling group {name} is being deleted"),
+        Some(_) => format!("no instance refresh of Auto Scaling group {name} is active"),
+    };
+    format!("Nothing to cancel: {why}.\n")
 }
 
 /// A cancel is done: the refresh that ended, its status, and what is left.

@@ -268,3 +268,33 @@ fn an_interrupted_apply_says_what_is_done_and_ends_with_1() {
     bench.run(&line).ok();
     bench.run(&format!("destroy -auto-approve {pool}")).ok();
 }
+
+/// A pool of so many members takes a while to look at, and far longer were its simulation not linear.
+#[cfg(unix)]
+#[test]
+fn a_signal_is_heard_while_a_large_account_is_simulated() {
+    let bench = Bench::new();
+    let large = format!("{} -var replicas=50000", pool());
+    bench.run(&format!("apply -auto-approve {large}")).ok();
+    // A minute later.
+    let text = std::fs::read_to_string(bench.path("account.json")).unwrap();
+    let mut account: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let ahead = account["clock_offset_ms"].as_u64().unwrap() + 60_000;
+    account["clock_offset_ms"] = ahead.into();
+    bench.write("account.json", &account.to_string());
+    let line = format!("status {large}");
+    let mut child =
+        bench.command(line.split_whitespace()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
+    assert!(lines.next().unwrap().starts_with("Sandbox: "));
+    std::thread::sleep(std::time::Duration::from_millis(100));
+    let began = std::time::Instant::now();
+    let pid = child.id().to_string();
+    assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
+    let rest: Vec<String> = lines.collect();
+    assert_eq!(child.wait().unwrap().code(), Some(1), "{rest:?}");
+    assert!(rest.iter().any(|line| line == "Error: Interrupted"), "{rest:?}");
+    assert!(began.elapsed() < std::time::Duration::from_secs(10), "a second or two on a machine at rest");
+    let bytes = std::fs::read(bench.path("account.json")).unwrap();
+    assert_eq!(String::from_utf8(bytes).unwrap(), account.to_string(), "what was given up was not written");
+}

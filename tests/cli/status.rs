@@ -84,17 +84,94 @@ fn a_roll_by_hand() {
     let again = bench.run(&format!("rollout start -auto-approve {labelled}")).ok();
     assert!(again.starts_with("Nothing to start: "), "{again}");
     let shown = bench.run(&format!("rollout status {labelled}")).ok();
+    assert!(!shown.contains(" 0 left") && shown.contains("3 members behind, not counted"), "{shown}");
     assert!(shown.contains(" %") && shown.contains("rollout cancel stops it"), "{shown}");
     let cancelled = bench.run(&format!("rollout cancel {labelled}"));
     assert!(cancelled.err.contains("Waiting ("), "{}", cancelled.err);
     assert!(cancelled.ok().contains("has ended: Cancelled. What was replaced stays."));
 
     let outcome = bench.run(&format!("rollout start -auto-approve --wait {labelled}"));
-    assert!(outcome.err.contains(" % done, "), "{}", outcome.err);
+    assert!(outcome.err.contains("0 % done, what is left not counted yet, "), "{}", outcome.err);
+    assert!(!outcome.err.contains("0 % done, 0 left"), "{}", outcome.err);
     assert!(outcome.ok().ends_with("Rollout complete!\n"));
     let status = text_as_json(&bench.run(&format!("status --format json {labelled}")).ok());
     assert_eq!(status["counts"]["on_older_version"], 0);
     assert!(bench.run(&format!("plan {labelled}")).ok().starts_with("No changes. "));
+}
+
+/// Nothing to do, nothing to stop, nothing to show: each in a plain sentence, and no error but where a roll is asked for
+/// that cannot be.
+#[test]
+fn rolls_of_pools_that_have_none() {
+    let bench = Bench::new();
+    let pool = pool();
+    let group = "captf-team-a-demo-pool-0-43c6d828";
+    let next = |line: &str| text_as_json(&bench.run(&format!("rollout status --format json {line}")).ok());
+
+    let start = bench.run(&format!("rollout start -auto-approve {pool}"));
+    start.fails(&format!("Error: There is no Auto Scaling group {group}"));
+    let cancel = bench.run(&format!("rollout cancel {pool}")).ok();
+    assert_eq!(cancel, format!("Nothing to cancel: there is no Auto Scaling group {group}.\n"));
+    let shown = bench.run(&format!("rollout status {pool}")).ok();
+    assert!(shown.contains("There is no group, so there is nothing to roll."), "{shown}");
+    assert!(!shown.contains("Behind"), "nobody is behind where nobody is: {shown}");
+    let status = next(&pool);
+    assert_eq!((&status["active"], &status["refresh"]), (&json!(false), &Value::Null));
+
+    let empty = format!("{pool} -var replicas=0");
+    bench.run(&format!("apply -auto-approve {empty}")).ok();
+    let start = bench.run(&format!("rollout start -auto-approve {empty}")).ok();
+    assert_eq!(start, "Nothing to roll: the group has no members.\n");
+    let cancel = bench.run(&format!("rollout cancel {empty}")).ok();
+    assert_eq!(
+        cancel,
+        format!("Nothing to cancel: no instance refresh of Auto Scaling group {group} is active.\n")
+    );
+    let shown = bench.run(&format!("rollout status {empty}")).ok();
+    assert!(shown.contains("none so far") && shown.contains("There are no members to roll."), "{shown}");
+
+    let mut account = text_as_json(&std::fs::read_to_string(bench.path("account.json")).unwrap());
+    // A deletion that takes its time: somebody else's hands forced it, and a member hangs.
+    let now = u64::try_from(std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap().as_millis()).unwrap();
+    account["world"]["groups"][group]["deleting"] = (now + 3_600_000).into();
+    bench.write("account.json", &account.to_string());
+    let start = bench.run(&format!("rollout start -auto-approve {empty}"));
+    start.fails(&format!("Error: Auto Scaling group {group} is being deleted"));
+    let cancel = bench.run(&format!("rollout cancel {empty}")).ok();
+    assert_eq!(cancel, format!("Nothing to cancel: Auto Scaling group {group} is being deleted.\n"));
+    let shown = bench.run(&format!("rollout status {empty}")).ok();
+    assert!(shown.contains("The group is being deleted."), "{shown}");
+    assert_eq!(next(&empty)["next"], "The group is being deleted.");
+}
+
+/// A wait that ends before the roll says what was started and that it goes on.
+#[test]
+fn a_roll_outlives_the_wait_for_it() {
+    let bench = running_pool();
+    let labelled = format!(
+        "{} -var node_labels={{\"example.com/team\":\"b\"}} -var rollout_instance_warmup_seconds=3000",
+        newer()
+    );
+    bench.run(&format!("apply -auto-approve {labelled}")).ok();
+    let goes_on = "goes on in AWS. machinepool rollout status tells how far it is, rollout cancel stops it.";
+    let late = bench.run(&format!("rollout start -auto-approve --wait --timeout 1m {labelled}"));
+    assert_eq!(late.code, 1, "{}", late.err);
+    assert!(late.out.contains(" started: 3 members are replaced"), "{}", late.out);
+    assert!(late.err.contains("Error: Gave up waiting after ") && late.err.contains(goes_on), "{}", late.err);
+    bench.run(&format!("rollout cancel {labelled}")).ok();
+
+    let line = format!("rollout start -auto-approve --wait {labelled}");
+    let mut command = bench.command(line.split_whitespace());
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
+    assert!(lines.by_ref().any(|line| line.starts_with("Waiting (")));
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    let rest = lines.collect::<Vec<_>>().join("\n");
+    assert_eq!(child.wait().unwrap().code(), Some(1), "{rest}");
+    assert!(rest.contains("Error: Interrupted while waiting for instance refresh "), "{rest}");
+    assert!(rest.replace('\n', " ").contains(goes_on), "{rest}");
+    let status = text_as_json(&bench.run(&format!("rollout status --format json {labelled}")).ok());
+    assert_eq!(status["active"], true, "{status}");
 }
 
 /// What only looks takes its inputs as an apply does: as the root wires them.
@@ -205,9 +282,12 @@ fn a_watch_into_a_pipe() {
     lines.next().unwrap().unwrap();
     let kept = std::fs::read(bench.path("account.json")).unwrap();
     bench.write("account.json", "nonsense");
-    std::thread::sleep(Duration::from_millis(1500));
+    std::thread::sleep(Duration::from_millis(3500));
     std::fs::write(bench.path("account.json"), kept).unwrap();
-    lines.next().unwrap().unwrap();
+    // One look can be under way; the one after it finds the account.
+    for _ in 0..2 {
+        lines.next().unwrap().unwrap();
+    }
     assert!(Command::new("kill").arg(child.id().to_string()).status().unwrap().success());
     let output = child.wait_with_output().unwrap();
     let err = String::from_utf8(output.stderr).unwrap();
@@ -216,6 +296,9 @@ fn a_watch_into_a_pipe() {
         err.contains("Error: ") && err.contains("account.json") && err.contains("Error: Interrupted"),
         "{err}"
     );
+    let told = |part: &str| err.lines().filter(|line| line.contains(part)).count();
+    assert_eq!(told("is not a sandbox file"), 1, "the cause is told once: {err}");
+    assert_eq!((told(" (since "), told("Read again at ")), (1, 1), "{err}");
 
     let text = format!("status --watch {}", newer());
     bench.write("account.json", "nonsense");

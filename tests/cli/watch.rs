@@ -229,7 +229,11 @@ fn a_failure_is_shown_and_the_watch_goes_on() {
     terminal.await_picture("picture", is_ready);
     let kept = std::fs::read(bench.path("account.json")).unwrap();
     bench.write("account.json", "nonsense");
-    terminal.await_picture("failure", |picture| picture.contains("what follows is") && is_ready(picture));
+    terminal.await_picture("failure", |picture| {
+        picture.contains("3 tries") && picture.contains("what follows is") && is_ready(picture)
+    });
+    let picture = terminal.picture();
+    assert_eq!(picture.matches("Use another file").count(), 1, "{picture}");
     std::fs::write(bench.path("account.json"), kept).unwrap();
     terminal.await_picture("recovery", |picture| !picture.contains("what follows is") && is_ready(picture));
     terminal.press(b"q");

@@ -205,7 +205,7 @@ impl Lab {
             let rollout = engine::rollout::plan_rollout(&planned)?;
             if let Rollout::Start(plan) = &rollout {
                 let planned = Planned { plan: plan.clone(), ..planned };
-                engine::apply(context, request, &planned).await?;
+                assert!(!engine::rollout::start(context, &planned).await?.is_empty());
             }
             Ok(rollout)
         })

@@ -153,7 +153,7 @@ pub(crate) fn strangers(world: &World) -> Value {
     let mut world = world.clone();
     world.groups.remove(GROUP);
     for group in world.groups.values_mut() {
-        (group.due, group.rebalancing) = (None, false);
+        (group.due, group.moving) = (None, 0);
     }
     let ours: Vec<String> = templates(&world).map(|(id, _)| id.clone()).collect();
     world.templates.retain(|id, _| !ours.contains(id));

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use machinepool::{
+    engine::rollout::Cancelled,
     error::Kind,
     model::{
         rollout::Rollout,
@@ -129,12 +130,12 @@ fn a_roll_by_hand_brings_the_latest_version_to_those_that_have_it_not() {
 fn a_cancelled_roll_stays_so_until_somebody_starts_it_again() {
     let lab = settled();
     let newer = patched(json!({"kubernetes_version": "v1.35.0"}));
-    assert_eq!(lab.cancel_rollout(&newer.scope).unwrap().refresh, None, "nothing to cancel is a success");
+    let nothing = lab.cancel_rollout(&newer.scope).unwrap();
+    assert!(matches!(nothing, Cancelled::Nothing(Some(_))), "nothing to cancel is a success");
     lab.apply(&newer).unwrap();
     lab.wait(Duration::from_secs(30));
-    let cancelled = lab.cancel_rollout(&newer.scope).unwrap();
-    assert_eq!(cancelled.refresh.unwrap().status, "Cancelled");
-    let left = cancelled.left.unwrap();
+    let Cancelled::Ended(refresh, left) = lab.cancel_rollout(&newer.scope).unwrap() else { panic!() };
+    assert_eq!(refresh.status, "Cancelled");
     assert!(left.on_other_template > 0 && left.next.contains("an apply leaves it so"), "{left:?}");
     let warned = lab.apply(&newer).unwrap();
     assert_eq!(warned.refresh, None, "an apply leaves it so");

@@ -255,6 +255,7 @@ impl Aws {
         let answer = self.call(&asked, || request.send()).await?;
         answer
             .instance_refresh_id()
+            .filter(|id| !id.is_empty())
             .map(|id| Answer::Refresh(id.to_owned()))
             .ok_or_else(|| asked.failed(ErrorKind::Other, "the answer holds no instance refresh id"))
     }

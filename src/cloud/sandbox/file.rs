@@ -1,6 +1,7 @@
 //! The sandbox's file: one JSON document, always whole, owned by one call at a time.
 
 use std::{
+    ffi::OsString,
     fs::{self, File, FileType, Metadata, OpenOptions, TryLockError},
     io::{self, Read as _, Write as _},
     os::unix::fs::{FileTypeExt as _, MetadataExt as _, OpenOptionsExt as _},
@@ -18,7 +19,7 @@ use crate::error::naming_user;
 const FORMAT: u32 = 1;
 
 /// No account is larger; what is (a wrong file) is not read to its end. In bytes.
-const LARGEST: u64 = 64 << 20;
+const LARGEST: u64 = 256 << 20;
 
 /// How long the call of another run is waited for. One call takes milliseconds.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -77,17 +78,16 @@ pub(super) struct Locked {
 }
 
 impl Store {
-    /// Opens the file, after making it from `content` if it is not there or empty.
-    pub(super) fn open(path: &Path, content: &Content) -> Result<Self, SandboxError> {
+    /// Opens the file, after making it from `content` if it is not there or empty. Answers its text as well.
+    pub(super) fn open(path: &Path, content: &Content) -> Result<(Self, String), SandboxError> {
         let mut store = Self { path: path.to_owned() };
-        let text = store.render(content)?;
         match fs::metadata(path) {
             Ok(_) => {}
             Err(error) if error.kind() == io::ErrorKind::NotFound && path.is_symlink() => {
                 return Err(store.dangling());
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                store.create(&text).map_err(|error| store.not_created(error))?;
+                store.create().map_err(|error| store.not_created(error))?;
             }
             Err(error) => return Err(store.error("could not be opened", error)),
         }
@@ -95,9 +95,11 @@ impl Store {
         store.path = fs::canonicalize(path).map_err(|error| store.error("could not be opened", error))?;
         let locked = store.lock()?;
         if locked.text.is_empty() {
+            let text = store.render(content)?;
             store.replace(&locked, &text)?;
+            return Ok((store, text));
         }
-        Ok(store)
+        Ok((store, locked.text))
     }
 
     /// Waits until no other process is in the middle of a call, and reads.
@@ -157,18 +159,27 @@ impl Store {
     }
 
     pub(super) fn parse(&self, text: &str) -> Result<Content, SandboxError> {
-        let header: Header = serde_json::from_str(text)
-            .map_err(|error| self.refusal(format!("is not a sandbox file{}. {REMEDY}", place(&error))))?;
+        match serde_json::from_str::<Content>(text) {
+            Ok(content) if content.format == FORMAT => Ok(content),
+            outcome => Err(self.unknown(text, outcome.err())),
+        }
+    }
+
+    /// Why a text that is no account of this program's format is none: another format, or not even that.
+    fn unknown(&self, text: &str, error: Option<serde_json::Error>) -> SandboxError {
+        let header: Header = match serde_json::from_str(text) {
+            Ok(header) => header,
+            Err(error) => return self.refusal(format!("is not a sandbox file{}. {REMEDY}", place(&error))),
+        };
         if header.format != FORMAT {
-            return Err(self.refusal(format!(
+            return self.refusal(format!(
                 "has format {}, this program knows format {FORMAT}; use another file, or the program that \
                  wrote it",
                 header.format
-            )));
+            ));
         }
-        serde_json::from_str(text).map_err(|error| {
-            self.refusal(format!("is damaged, or another version wrote it{}. {REMEDY}", place(&error)))
-        })
+        let place = error.as_ref().map(place).unwrap_or_default();
+        self.refusal(format!("is damaged, or another version wrote it{place}. {REMEDY}"))
     }
 
     pub(super) fn render(&self, content: &Content) -> Result<String, SandboxError> {
@@ -179,41 +190,32 @@ impl Store {
 
     /// Puts the text in the file's place. The lock shows that nobody else is about to.
     pub(super) fn replace(&self, _lock: &Locked, text: &str) -> Result<(), SandboxError> {
-        self.write_beside(text)
-            .and_then(|temporary| fs::rename(&temporary, &self.path).inspect_err(|_| discard(&temporary)))
+        if text.len() as u64 > LARGEST {
+            return Err(self.refusal(format!("would be larger than {} MiB", LARGEST >> 20)));
+        }
+        let new = self.new_text();
+        write_new(&new, text)
+            .and_then(|()| fs::rename(&new, &self.path).inspect_err(|_| discard(&new)))
             .map_err(|error| {
                 self.error("could not be written (it is replaced by a new file beside it)", error)
             })
     }
 
-    /// Makes the file; one that somebody else made meanwhile stays.
-    fn create(&self, text: &str) -> io::Result<()> {
-        let temporary = self.write_beside(text)?;
-        let linked = fs::hard_link(&temporary, &self.path);
-        discard(&temporary);
-        match linked {
+    /// Makes the file, empty as yet; one that somebody else made meanwhile stays.
+    fn create(&self) -> io::Result<()> {
+        match private().open(&self.path) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
-            linked => linked,
+            made => made.map(drop),
         }
     }
 
-    /// A name in the same directory that nobody else uses at the same time.
-    pub(super) fn temporary(&self) -> PathBuf {
-        let name = self.path.file_name().unwrap_or_default().to_string_lossy();
-        let (process, thread) = (std::process::id(), thread::current().id());
-        self.path.with_file_name(format!(".{name}.{process}.{thread:?}.tmp"))
-    }
-
-    fn write_beside(&self, text: &str) -> io::Result<PathBuf> {
-        let temporary = self.temporary();
-        let written = OpenOptions::new()
-            .write(true)
-            .create(true)
-            .truncate(true)
-            .mode(0o600)
-            .open(&temporary)
-            .and_then(|mut file| file.write_all(text.as_bytes()));
-        written.inspect_err(|_| discard(&temporary)).map(|()| temporary)
+    /// Where the next text is written before it takes the file's place. Only who holds the lock does, so that what a
+    /// run left there that was killed is nobody's.
+    pub(super) fn new_text(&self) -> PathBuf {
+        let mut name = OsString::from(".");
+        name.push(self.path.file_name().unwrap_or_default());
+        name.push(".new");
+        self.path.with_file_name(name)
     }
 
     fn dangling(&self) -> SandboxError {
@@ -263,6 +265,22 @@ fn place(error: &serde_json::Error) -> String {
         0 => String::new(),
         line => format!(" (line {line}, column {})", error.column()),
     }
+}
+
+/// How a file is made that was not there: for nobody else to read. A symbolic link is not followed.
+fn private() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true).mode(0o600);
+    options
+}
+
+fn write_new(path: &Path, text: &str) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let written = private().open(path).and_then(|mut file| file.write_all(text.as_bytes()));
+    written.inspect_err(|_| discard(path))
 }
 
 /// A temporary file that cannot be removed is not worth a second error.

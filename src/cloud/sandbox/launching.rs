@@ -1,6 +1,6 @@
 //! Launching and terminating instances for a group.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::time::Duration;
 
 use super::world::{StoredActivity, StoredInstance, World};
 use crate::{
@@ -17,6 +17,10 @@ const BOOT: Duration = Duration::from_secs(20);
 const SHUTDOWN: Duration = Duration::from_secs(15);
 /// Scaling activities kept of each group.
 const ACTIVITIES: usize = 100;
+
+/// Instances that an account holds, with those that are terminated and still seen: its file stays below the size that
+/// is read.
+const INSTANCES: usize = 200_000;
 
 /// What the group API or EC2 has against a template, in their words.
 pub(super) type Reason = String;
@@ -85,8 +89,8 @@ impl World {
         })
     }
 
-    /// Starts one instance in the emptiest of the group's zones.
-    pub(super) fn launch(&mut self, group: &str, at: Timestamp) -> Result<(), Reason> {
+    /// Starts `count` instances, each in the emptiest of the group's zones, up to one that fails.
+    pub(super) fn launch(&mut self, group: &str, count: usize, at: Timestamp) -> Result<(), Reason> {
         let wanted = self.launch_template(group).ok_or("The group has no launch template.")?;
         let (template, data) = self.resolve(wanted)?;
         self.check_launchable(data)?;
@@ -94,42 +98,31 @@ impl World {
             return Err(error.clone());
         }
         let image_id = data.image_id.clone().unwrap_or_default();
-        let (subnet, zone) = self.emptiest_subnet(group)?;
-        let id = self.next_id("i-");
-        self.remember_instance(&id);
-        let instance = StoredInstance {
-            group: Some(group.to_owned()),
-            lifecycle: Some("Pending".to_owned()),
-            state: "pending".to_owned(),
-            addresses: vec![self.next_address(&subnet)],
-            zone,
-            subnet,
-            template: Some(template),
-            image_id,
-            launched: at,
-            until: Some(at.plus(BOOT)),
-            ..StoredInstance::default()
-        };
-        self.instances.insert(id.clone(), instance);
-        self.note(group, at, "InProgress", format!("Launching a new EC2 instance: {id}"), Some(id));
-        Ok(())
-    }
-
-    /// By zone first, then by subnet within it; equal ones in the order of their names.
-    fn emptiest_subnet(&self, group: &str) -> Result<(String, String), Reason> {
-        let mut in_zone: BTreeMap<&str, usize> = BTreeMap::new();
-        let mut in_subnet: BTreeMap<&str, usize> = BTreeMap::new();
-        for instance in self.instances.values().filter(|i| i.is_member_of(group) && i.is_active()) {
-            *in_zone.entry(&instance.zone).or_default() += 1;
-            *in_subnet.entry(&instance.subnet).or_default() += 1;
+        let mut spread = self.spread(group);
+        for _ in 0..count {
+            if self.instances.len() >= INSTANCES {
+                return Err(format!("The sandbox holds no more than {INSTANCES} instances."));
+            }
+            let (subnet, zone) = spread.take_emptiest(self, group)?;
+            let id = self.next_id("i-");
+            self.remember_instance(&id);
+            let instance = StoredInstance {
+                group: Some(group.to_owned()),
+                lifecycle: Some("Pending".to_owned()),
+                state: "pending".to_owned(),
+                addresses: vec![self.next_address(&subnet)],
+                zone,
+                subnet,
+                template: Some(template.clone()),
+                image_id: image_id.clone(),
+                launched: at,
+                until: Some(at.plus(BOOT)),
+                ..StoredInstance::default()
+            };
+            self.instances.insert(id.clone(), instance);
+            self.note(group, at, "InProgress", format!("Launching a new EC2 instance: {id}"), Some(id));
         }
-        let subnets = self.groups.get(group).map(|g| g.subnets.as_slice()).unwrap_or_default();
-        let known = subnets.iter().filter_map(|id| Some((id, self.subnets.get(id)?)));
-        let count = |counts: &BTreeMap<&str, usize>, key: &str| counts.get(key).copied().unwrap_or(0);
-        known
-            .min_by_key(|(id, zone)| (count(&in_zone, zone), count(&in_subnet, id), *zone, *id))
-            .map(|(id, zone)| (id.clone(), zone.clone()))
-            .ok_or_else(|| format!("The subnet ID '{}' does not exist", subnets.join(",")))
+        Ok(())
     }
 
     /// `10.<subnet>.<high>.<low>`: one /16 a subnet, addresses in the order of launch.

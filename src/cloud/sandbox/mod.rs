@@ -7,6 +7,7 @@
 use std::{cell::RefCell, path::Path, rc::Rc};
 
 use async_trait::async_trait;
+use tokio::{sync::Mutex, task::yield_now};
 
 use super::{Cloud, CloudError, ErrorKind, ImageQuery, TemplateQuery, VersionQuery, operations};
 use crate::{
@@ -29,6 +30,7 @@ mod launching;
 mod objects;
 mod refreshes;
 mod settling;
+mod spread;
 mod surroundings;
 mod tags;
 mod templates;
@@ -52,6 +54,13 @@ pub use world::{
 /// The code of a call whose account could not be read or written; AWS has no such.
 const FILE_FAILED: &str = "SandboxFileFailed";
 
+/// So many looks at instances, and whoever else waits has a turn: a signal must be heard while a large account or a
+/// long time is worked through. They are counted, not timed, so that a slow machine does all in the same order.
+const TURN: usize = 20_000;
+
+/// In an account of so many instances, every call is long enough for that.
+const LARGE: usize = 1_000;
+
 /// The simulated account.
 pub struct Sandbox {
     region: String,
@@ -60,6 +69,8 @@ pub struct Sandbox {
     offset: Option<Rc<SandboxClock>>,
     store: Option<Store>,
     kept: RefCell<Kept>,
+    /// Held by the call that is under way.
+    turn: Mutex<()>,
 }
 
 /// The account as last seen, and the file's text that it was read from or written to.
@@ -91,8 +102,7 @@ impl Sandbox {
         clock: Rc<dyn Clock>,
         offset: Option<Rc<SandboxClock>>,
     ) -> Result<Self, SandboxError> {
-        let store = Store::open(path, &Content::new(World::furnished(seed)))?;
-        let text = store.lock()?.text;
+        let (store, text) = Store::open(path, &Content::new(World::furnished(seed)))?;
         let content = store.parse(&text)?;
         if let Some(own) = &offset {
             own.catch_up(content.clock_offset_ms);
@@ -104,6 +114,7 @@ impl Sandbox {
             offset,
             store: Some(store),
             kept: RefCell::new(Kept { text, content, unsaved: false }),
+            turn: Mutex::default(),
         })
     }
 
@@ -116,6 +127,7 @@ impl Sandbox {
             offset: None,
             store: None,
             kept: RefCell::new(Kept { text: String::new(), content, unsaved: false }),
+            turn: Mutex::default(),
         }
     }
 
@@ -134,6 +146,18 @@ impl Sandbox {
             let _ = self.save(&locked, &mut kept);
         }
         answer
+    }
+
+    /// Adds to the account, as it was last seen, what `supply` finds missing. It says whether it added anything.
+    pub fn supply(&self, supply: impl FnOnce(&mut World) -> bool) -> Result<(), SandboxError> {
+        let locked = self.load()?;
+        let mut kept = self.kept.borrow_mut();
+        if !supply(&mut kept.content.world) {
+            return Ok(());
+        }
+        kept.content.world.wake_all(self.clock.now());
+        kept.unsaved = true;
+        locked.map_or(Ok(()), |locked| self.save(&locked, &mut kept))
     }
 
     /// A copy of the account as it is now; changes nothing.
@@ -170,7 +194,7 @@ impl Sandbox {
     }
 
     /// One call: reads the file, lets happen what is due, acts, and writes the file if anything changed.
-    fn call<T>(
+    async fn call<T>(
         &self,
         operation: &'static str,
         resource: String,
@@ -178,7 +202,7 @@ impl Sandbox {
     ) -> Result<T, CloudError> {
         let permitted =
             |world: &mut World, now| world.check_permission(operation).and_then(|()| act(world, now));
-        match self.transact(permitted) {
+        match self.transact(permitted).await {
             Ok(answer) => answer.map_err(|fault| fault.at(operation, resource, &self.region)),
             Err(error) => Err(CloudError {
                 operation,
@@ -192,12 +216,16 @@ impl Sandbox {
         }
     }
 
-    fn transact<T>(&self, act: impl FnOnce(&mut World, Timestamp) -> T) -> Result<T, SandboxError> {
+    async fn transact<T>(&self, act: impl FnOnce(&mut World, Timestamp) -> T) -> Result<T, SandboxError> {
+        let _turn = self.turn.lock().await;
+        if self.population() >= LARGE {
+            yield_now().await;
+        }
         let locked = self.load()?;
         let now = self.clock.now();
+        let before = locked.is_some().then(|| self.kept.borrow().content.clone());
+        self.settle(now).await;
         let mut kept = self.kept.borrow_mut();
-        let before = locked.is_some().then(|| kept.content.clone());
-        kept.content.world.settle(now);
         let answer = act(&mut kept.content.world, now);
         let (Some(locked), Some(before)) = (locked, before) else { return Ok(answer) };
         if let Some(own) = &self.offset {
@@ -209,6 +237,30 @@ impl Sandbox {
             saved.inspect_err(|_| kept.content = before)?;
         }
         Ok(answer)
+    }
+
+    /// Lets everything happen that is due at `now`, with turns for others. It may be given up between two of them, for
+    /// each leaves an account that only has not come so far.
+    async fn settle(&self, now: Timestamp) {
+        let mut looks = 0;
+        while self.settle_step(now) {
+            looks += 1 + self.population();
+            if looks >= TURN {
+                looks = 0;
+                yield_now().await;
+            }
+        }
+    }
+
+    fn settle_step(&self, now: Timestamp) -> bool {
+        let mut kept = self.kept.borrow_mut();
+        let moved = kept.content.world.settle_step(now);
+        kept.unsaved |= moved;
+        moved
+    }
+
+    fn population(&self) -> usize {
+        self.kept.borrow().content.world.instances.len()
     }
 }
 
@@ -269,12 +321,14 @@ impl Cloud for Sandbox {
 
     async fn group(&self, name: &str) -> Result<Option<Group>, CloudError> {
         self.call(operations::DESCRIBE_GROUPS, group_label(name), |world, _| Ok(world.describe_group(name)))
+            .await
     }
 
     async fn instances(&self, group: &str) -> Result<Vec<Instance>, CloudError> {
         self.call(operations::DESCRIBE_INSTANCES, group_label(group), |world, _| {
             Ok(world.describe_instances(group))
         })
+        .await
     }
 
     async fn policies(&self, group: &str) -> Result<Vec<Policy>, CloudError> {
@@ -282,6 +336,7 @@ impl Cloud for Sandbox {
             let shown = echo::show(&world.groups, &mut world.echoes.policies, group);
             Ok(shown.map(|stored| stored.policies.into_values().collect()).unwrap_or_default())
         })
+        .await
     }
 
     async fn refreshes(&self, group: &str) -> Result<Vec<Refresh>, CloudError> {
@@ -290,12 +345,14 @@ impl Cloud for Sandbox {
             let newest_first = shown.iter().flat_map(|stored| stored.refreshes.iter().rev());
             Ok(newest_first.map(StoredRefresh::described).collect())
         })
+        .await
     }
 
     async fn activities(&self, group: &str) -> Result<Vec<Activity>, CloudError> {
         self.call(operations::DESCRIBE_ACTIVITIES, group_label(group), |world, _| {
             Ok(world.describe_activities(group))
         })
+        .await
     }
 
     async fn scheduled_actions(&self, group: &str) -> Result<Vec<String>, CloudError> {
@@ -303,12 +360,14 @@ impl Cloud for Sandbox {
             let stored = world.groups.get(group).map(|g| g.scheduled_actions.iter().cloned().collect());
             Ok(stored.unwrap_or_default())
         })
+        .await
     }
 
     async fn templates(&self, query: &TemplateQuery) -> Result<Vec<Template>, CloudError> {
         self.call(operations::DESCRIBE_TEMPLATES, "launch templates".to_owned(), |world, _| {
             Ok(world.describe_templates(query))
         })
+        .await
     }
 
     async fn versions(&self, query: &VersionQuery) -> Result<Vec<TemplateVersion>, CloudError> {
@@ -318,6 +377,7 @@ impl Cloud for Sandbox {
         self.call(operations::DESCRIBE_TEMPLATE_VERSIONS, format!("launch template {which}"), |world, _| {
             Ok(world.describe_versions(query))
         })
+        .await
     }
 
     async fn images(&self, query: &ImageQuery) -> Result<Vec<Image>, CloudError> {
@@ -325,23 +385,24 @@ impl Cloud for Sandbox {
             ImageQuery::Id(id) => format!("image {id}"),
             ImageQuery::Name { owner, name, .. } => format!("images {name} of {owner}"),
         };
-        self.call(operations::DESCRIBE_IMAGES, resource, |world, _| world.describe_images(query))
+        self.call(operations::DESCRIBE_IMAGES, resource, |world, _| world.describe_images(query)).await
     }
 
     async fn object(&self, bucket: &str, key: &str) -> Result<Object, CloudError> {
         self.call(operations::HEAD_OBJECT, format!("S3 object s3://{bucket}/{key}"), |world, _| {
             world.head_object(bucket, key)
         })
+        .await
     }
 
     async fn answer(&self, question: &Question) -> Result<Reply, CloudError> {
         let (operation, resource) =
             (operations::of_question(question), operations::resource_of_question(question));
-        self.call(operation, resource, |world, _| world.answer(question))
+        self.call(operation, resource, |world, _| world.answer(question)).await
     }
 
     async fn perform(&self, write: &Write) -> Result<Answer, CloudError> {
         let (operation, resource) = (operations::of_write(write), operations::resource_of_write(write));
-        self.call(operation, resource, |world, now| perform_on(world, write, now))
+        self.call(operation, resource, |world, now| perform_on(world, write, now)).await
     }
 }

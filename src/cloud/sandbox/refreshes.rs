@@ -70,7 +70,7 @@ impl StoredGroup {
     /// Members wanted now: the desired capacity and what a refresh or a move launches beside it.
     pub(super) fn wanted(&self) -> usize {
         let batch = self.active_refresh().map_or(0, |refresh| refresh.batch.len());
-        self.desired as usize + batch + usize::from(self.rebalancing)
+        self.desired as usize + batch + self.moving as usize
     }
 
     /// Makes Auto Scaling look at the group at `at`, or earlier if that was planned.

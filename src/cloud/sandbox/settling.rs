@@ -1,7 +1,7 @@
 //! How the account moves on by itself. Nothing runs in the background: every call first lets happen,
 //! one moment after the other, what was due since the call before.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::time::Duration;
 
 use super::world::World;
 use crate::clock::Timestamp;
@@ -14,13 +14,20 @@ const DELETION: Duration = Duration::from_secs(10);
 const REMEMBERED: Duration = Duration::from_mins(50);
 /// The first wait after a failed launch; it doubles, five times at most.
 const RETRY: Duration = Duration::from_secs(15);
+/// Launches in one step, so that none takes long however many are wanted.
+const LAUNCHES: usize = 2_000;
 
 impl World {
     /// Lets everything happen that is due at `now`.
     pub fn settle(&mut self, now: Timestamp) {
-        while let Some(at) = self.next_event().filter(|at| *at <= now) {
-            self.step(at);
-        }
+        while self.settle_step(now) {}
+    }
+
+    /// Lets happen what is due first, if anything is due at `now`; whether it was. It takes a time that grows with the
+    /// account, but not with what there is to do.
+    pub(super) fn settle_step(&mut self, now: Timestamp) -> bool {
+        let next = self.next_event().filter(|at| *at <= now);
+        next.map(|at| self.step(at)).is_some()
     }
 
     /// Makes Auto Scaling look at every group soon: after a change by somebody else's hands.
@@ -141,19 +148,19 @@ impl World {
         let Some(group) = self.groups.get(name) else { return };
         let wanted = group.wanted();
         if active < wanted && !self.is_suspended(name, "Launch") {
-            for _ in active..wanted {
-                if let Err(reason) = self.launch(name, at) {
-                    self.note_failed_launch(name, at, &reason);
-                    self.count_failure(name, at, &reason);
-                    return;
-                }
+            let count = (wanted - active).min(LAUNCHES);
+            if let Err(reason) = self.launch(name, count, at) {
+                self.note_failed_launch(name, at, &reason);
+                self.count_failure(name, at, &reason);
+                return;
             }
-            if let Some(group) = self.groups.get_mut(name) {
-                group.failures = 0;
+            let Some(group) = self.groups.get_mut(name) else { return };
+            group.failures = 0;
+            if active + count < wanted {
+                group.wake(at);
             }
         } else if active > wanted && !self.is_suspended(name, "Terminate") {
-            for _ in wanted..active {
-                let Some(id) = self.scale_in_victim(name) else { return };
+            for id in self.scale_in_victims(name, active - wanted) {
                 self.retire(name, &id, at, false);
             }
         }
@@ -168,34 +175,8 @@ impl World {
         }
     }
 
-    /// Whom a scale-in takes: never a protected or standby member; those in subnets that the group
-    /// left go first, then out of the fullest zone the one on another template, then the oldest.
-    fn scale_in_victim(&self, name: &str) -> Option<String> {
-        let group = self.groups.get(name)?;
-        let current = self.launch_template(name).and_then(|wanted| self.resolve(wanted).ok());
-        let current = current.map(|(template, _)| template);
-        let active = || self.instances.iter().filter(|(_, i)| i.is_member_of(name) && i.is_active());
-        let mut in_zone: BTreeMap<&str, usize> = BTreeMap::new();
-        for (_, instance) in active() {
-            *in_zone.entry(&instance.zone).or_default() += 1;
-        }
-        active()
-            .filter(|(_, instance)| !instance.protected)
-            .min_by_key(|(id, instance)| {
-                let fullness = in_zone.get(instance.zone.as_str()).copied().unwrap_or_default();
-                (
-                    group.subnets.contains(&instance.subnet),
-                    usize::MAX - fullness,
-                    instance.template == current,
-                    instance.launched,
-                    (*id).clone(),
-                )
-            })
-            .map(|(id, _)| id.clone())
-    }
-
     /// Moves members out of subnets that the group left, and evens out the zones (`AZRebalance`),
-    /// one by one: the new instance first, then the old one.
+    /// a few at a time: the new instances first, then the old ones.
     fn rebalance(&mut self, name: &str, at: Timestamp) {
         let suspended = self.is_suspended(name, "Launch") || self.is_suspended(name, "Terminate");
         let active = self.active_members(name);
@@ -208,30 +189,15 @@ impl World {
         {
             return;
         }
-        let begins = !group.rebalancing;
-        if begins && !self.is_unbalanced(name) {
+        let begins = group.moving == 0;
+        let moving = if begins { self.moved_next(name) } else { 0 };
+        if begins && moving == 0 {
             return;
         }
         if let Some(group) = self.groups.get_mut(name) {
-            group.rebalancing = begins;
+            group.moving = moving;
             group.wake(at.plus(REACTION));
         }
-    }
-
-    fn is_unbalanced(&self, name: &str) -> bool {
-        let Some(group) = self.groups.get(name) else { return false };
-        let zones = group.subnets.iter().filter_map(|id| self.subnets.get(id));
-        let mut counts: BTreeMap<&String, usize> = zones.map(|zone| (zone, 0)).collect();
-        let mut outside = false;
-        for instance in self.instances.values().filter(|i| i.is_member_of(name) && i.is_active()) {
-            outside |= !group.subnets.contains(&instance.subnet) && !instance.protected;
-            if let Some(count) = counts.get_mut(&instance.zone) {
-                *count += 1;
-            }
-        }
-        let (least, most) = (counts.values().min(), counts.values().max());
-        let uneven = least.zip(most).is_some_and(|(least, most)| most - least > 1);
-        outside || (uneven && !self.is_suspended(name, "AZRebalance"))
     }
 
     pub(super) fn is_suspended(&self, name: &str, process: &str) -> bool {

@@ -225,8 +225,8 @@ pub struct StoredGroup {
     pub activities: Vec<StoredActivity>,
     /// For how long a termination hook holds a member in `Terminating:Wait`; 0 is no hook.
     pub termination_hook_seconds: u64,
-    /// Whether one instance above the desired capacity is wanted, to move a member to another zone.
-    pub rebalancing: bool,
+    /// How many instances above the desired capacity are wanted, to move members to another zone.
+    pub moving: u32,
     /// Launches that failed in a row.
     pub failures: u32,
     /// When Auto Scaling looks at the group next.

@@ -42,7 +42,7 @@ pub struct RefreshStatus {
     pub ended_at: Option<Timestamp>,
     /// Percent complete.
     pub percentage: Option<u32>,
-    /// Instances left to replace.
+    /// Instances left to replace; `None` before AWS has counted them.
     pub remaining: Option<u32>,
     /// When it ends if it goes on as so far; `None` before the first instance is replaced.
     #[serde(serialize_with = "moment_if_any")]
@@ -103,7 +103,7 @@ fn described(refresh: &Refresh, of_current_template: bool, now: Timestamp) -> Re
         started_at: refresh.start,
         ended_at: refresh.end,
         percentage: refresh.percentage,
-        remaining: refresh.remaining,
+        remaining: refresh.left(),
         estimated_end_at: estimated_end(refresh, now),
         of_current_template,
     }

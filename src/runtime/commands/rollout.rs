@@ -4,6 +4,7 @@
 use super::{
     ledger::{Ledger, Purpose as Holding},
     setting::Setting,
+    steps::Steps,
     tell,
 };
 use crate::{
@@ -15,9 +16,14 @@ use crate::{
     },
     cli::{RolloutCancelArgs, RolloutStartArgs},
     contract::request::Request,
-    engine::{self, Planned, context::Interrupt},
+    engine::{
+        self, Planned,
+        context::{Context, Interrupt},
+        rollout::Cancelled,
+    },
     error::{Failure, Kind},
     model::{
+        names::Names,
         observed::Known,
         plan::Plan,
         rollout::{self, Rollout},
@@ -52,31 +58,30 @@ impl Start<'_> {
     async fn run(&self, session: &Session<'_>, interrupt: &Interrupt) -> anyhow::Result<u8> {
         let run = session.open(Place::Request(self.request), interrupt).await?;
         let planned = run.plan(self.request, &self.known).await?;
-        let id = match engine::rollout::plan_rollout(&planned)? {
-            Rollout::NothingToDo => {
-                run.ui.result(&view::nothing_to_roll());
-                return Ok(0);
-            }
-            Rollout::OnlyAside(ids) => {
-                run.ui.result(&view::only_aside(&ids));
-                return Ok(0);
-            }
+        match engine::rollout::plan_rollout(&planned)? {
+            Rollout::NothingToDo => run.ui.result(&view::nothing_to_roll()),
+            Rollout::NoMembers => run.ui.result(&view::nobody_to_roll()),
+            Rollout::OnlyAside(ids) => run.ui.result(&view::only_aside(&ids)),
             Rollout::Running(refresh) => {
                 run.ui.result(&view::rollout_runs(&refresh.id, &refresh.status));
-                refresh.id
+                self.see_through(&run, &run.context(self.args.timeout), &refresh.id).await?;
             }
             Rollout::Start(plan) => self.roll(&run, planned, plan).await?,
-        };
-        if self.args.wait {
-            let context = run.context(self.args.timeout);
-            engine::await_roll(&context, &self.request.scope, Some(&id)).await?;
-            run.ui.result(&view::rollout_complete());
         }
         Ok(0)
     }
 
-    /// Shows, asks, and starts; the id of the refresh.
-    async fn roll(&self, run: &Run<'_>, planned: Planned, plan: Plan) -> anyhow::Result<String> {
+    /// Waits until the roll is over, if told to.
+    async fn see_through(&self, run: &Run<'_>, context: &Context<'_>, id: &str) -> Result<(), Failure> {
+        if self.args.wait {
+            engine::await_roll(context, &self.request.scope, Some(id)).await?;
+            run.ui.result(&view::rollout_complete());
+        }
+        Ok(())
+    }
+
+    /// Shows, asks, starts, and waits if told to: all that comes after the question has one deadline.
+    async fn roll(&self, run: &Run<'_>, planned: Planned, plan: Plan) -> anyhow::Result<()> {
         let pool = load::pool(&self.request.scope);
         let subject = Subject { pool: &pool, region: run.account.region(), purpose: Purpose::Apply };
         tell::proposal(run.ui, &plan, &subject, &[]);
@@ -87,10 +92,15 @@ impl Start<'_> {
         };
         let replaced = plan.replaced.len();
         let context = run.context(self.args.timeout);
-        let applied = engine::apply(&context, self.request, &Planned { plan, ..planned }).await?;
-        let id = applied.refresh.unwrap_or_default();
+        let steps = Steps::of_roll(&plan, context.progress);
+        let context = Context { progress: &steps, ..context };
+        let planned = Planned { plan, ..planned };
+        let id = engine::rollout::start(&context, &planned)
+            .await
+            .map_err(|failure| not_started(steps.tell(failure)))?;
         run.ui.result(&view::rollout_started(&id, replaced));
-        Ok(id)
+        self.see_through(run, &context, &id).await.map_err(|failure| started(failure, &id))?;
+        Ok(())
     }
 
     /// The roll anew: a question can stand for hours, and only what was shown may be done.
@@ -108,6 +118,23 @@ impl Start<'_> {
     }
 }
 
+/// A start that did not come to its end, as far as is known.
+fn not_started(mut failure: Failure) -> Failure {
+    if let Some(last) = failure.diagnostics.last_mut() {
+        last.add("Whether a roll is under way, machinepool rollout status tells.");
+    }
+    failure
+}
+
+/// A wait for a roll that was started which did not come to its end: what was asked for is done.
+fn started(mut failure: Failure, id: &str) -> Failure {
+    let summary = format!("Interrupted while waiting for instance refresh {id}, which was started");
+    for diagnostic in failure.diagnostics.iter_mut().filter(|d| d.summary == "Interrupted") {
+        diagnostic.summary.clone_from(&summary);
+    }
+    failure
+}
+
 /// Stops the roll that is under way.
 pub(crate) fn cancel_rollout(session: &Session<'_>, args: &RolloutCancelArgs) -> anyhow::Result<u8> {
     let setting = Setting::here()?;
@@ -117,9 +144,13 @@ pub(crate) fn cancel_rollout(session: &Session<'_>, args: &RolloutCancelArgs) ->
             let scope = ledger.placed(scope.clone());
             let run = session.open(Place::Scope(&scope), interrupt).await?;
             let cancelled = engine::rollout::cancel(&run.context(args.timeout), &scope).await?;
-            run.ui.result(&match cancelled.refresh.zip(cancelled.left) {
-                Some((refresh, left)) => view::rollout_cancelled(&refresh.id, &refresh.status, &left),
-                None => view::nothing_to_cancel(),
+            run.ui.result(&match cancelled {
+                Cancelled::Ended(refresh, left) => {
+                    view::rollout_cancelled(&refresh.id, &refresh.status, &left)
+                }
+                Cancelled::Nothing(group) => {
+                    view::nothing_to_cancel(&Names::of(&scope).group, group.as_ref())
+                }
             });
             Ok(0)
         })

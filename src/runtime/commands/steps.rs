@@ -40,6 +40,11 @@ impl<'a> Steps<'a> {
         }
     }
 
+    /// None of a roll's steps is done yet.
+    pub(super) fn of_roll(plan: &Plan, progress: &'a dyn Progress) -> Self {
+        Self { command: "rollout start", ..Self::of(plan, progress) }
+    }
+
     /// No step of a destroy is done yet; what comes up on the way decides how many there are.
     pub(super) fn of_destroy(progress: &'a dyn Progress) -> Self {
         Self {
@@ -128,6 +133,13 @@ mod tests {
         assert_eq!(interrupted(&steps), format!("Interrupted after all {total} steps: {goes_on}"));
         let other = steps.tell(Failure::new(Kind::Aws, "Interrupted", ""));
         assert_eq!(other.diagnostics[0].summary, "Interrupted");
+    }
+
+    #[test]
+    fn a_roll_that_was_not_started_is_started_by_another_start() {
+        let (_, plan) = planner::plan(&testing::request(|_| {}), &testing::nothing()).unwrap();
+        let steps = Steps::of_roll(&plan, &Silent);
+        assert!(interrupted(&steps).ends_with(" steps: a further rollout start goes on"));
     }
 
     #[test]

@@ -41,12 +41,62 @@ pub struct Freshness<'a> {
     pub age: Duration,
     /// How often it is asked.
     pub every: Duration,
-    /// Why the last question had no answer, if it had none.
-    pub failure: Option<&'a [Diagnostic]>,
+    /// What is in the way since the last answer, if anything is.
+    pub trouble: Option<&'a Trouble>,
     /// What was said beside it.
     pub said: Option<&'a str>,
     /// Whether there are keys to press; without, only a signal ends it.
     pub keyboard: bool,
+}
+
+/// Questions that have no answer for one and the same reason.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Trouble {
+    /// The reason, as it was told last; not empty.
+    pub problems: Vec<Diagnostic>,
+    /// When the first of them had none.
+    pub since: Timestamp,
+    /// How many had none.
+    pub tries: u32,
+}
+
+impl Trouble {
+    /// `since 12:00:00 UTC, 5 tries`
+    fn extent(&self) -> String {
+        format!("since {}, {}", time_of_day(self.since), self.tries())
+    }
+
+    fn tries(&self) -> String {
+        if self.tries == 1 { "1 try".to_owned() } else { format!("{} tries", self.tries) }
+    }
+}
+
+/// The line that says that a watch has no answer any more.
+pub fn trouble_begins(trouble: &Trouble, every: Duration) -> String {
+    let Some(problem) = trouble.problems.first() else { return String::new() };
+    let detail = folded(&problem.detail);
+    let (since, every) = (time_of_day(trouble.since), age(every));
+    format!(
+        "Error: {} (since {since}; asked again every {every}): {}\n",
+        text::line(&problem.summary),
+        text::line(&detail)
+    )
+}
+
+/// The line that says that a watch has answers again.
+pub fn trouble_ends(trouble: &Trouble, now: Timestamp) -> String {
+    let (at, lasted) = (time_of_day(now), age(now.since(trouble.since)));
+    format!("Read again at {at}, after {lasted} and {} in vain.\n", trouble.tries())
+}
+
+/// Paragraphs on one line, each of which ends with a stop where its line end is gone.
+fn folded(paragraphs: &str) -> String {
+    let fold = |paragraph: &str| {
+        let line = paragraph.split_whitespace().collect::<Vec<_>>().join(" ");
+        let stop = if line.is_empty() || line.ends_with(['.', '!', '?', ':', '}']) { "" } else { "." };
+        format!("{line}{stop}")
+    };
+    paragraphs.split("\n\n").map(fold).collect::<Vec<_>>().join(" ")
 }
 
 /// How many lines the detail of a failure may fill.
@@ -56,10 +106,12 @@ const DETAIL: usize = 4;
 pub fn watched_status(shown: &Status, fresh: &Freshness<'_>, style: Style) -> String {
     let old = age(fresh.age);
     let mut parts = Vec::new();
-    for problem in fresh.failure.unwrap_or_default().iter().take(1) {
-        let summary = format!("{} (what follows is {old} old)", problem.summary);
+    if let Some(trouble) = fresh.trouble
+        && let Some(problem) = trouble.problems.first()
+    {
+        let summary = format!("{} ({}; what follows is {old} old)", problem.summary, trouble.extent());
         let mut lines = headed(Tone::Bad, "Error:", &summary, style);
-        let detail = problem.detail.split_whitespace().collect::<Vec<_>>().join(" ");
+        let detail = folded(&problem.detail);
         lines.extend(columns(
             &[vec![Piece::plain(&text::fit(&detail, DETAIL * (style.width - 4)))]],
             2,

@@ -29,6 +29,9 @@ pub fn rollout(status: &Status, style: Style) -> String {
     if let Some(refresh) = &status.rollout.refresh {
         shown.extend(labelled("Id", Piece::plain(&refresh.id), style));
     }
+    if status.group.is_none() {
+        return shown.join("\n") + "\n";
+    }
     let Rollout { on_other_template, on_older_version, on_no_template, .. } = status.rollout;
     let mut behind = format!(
         "{} on another template, {on_older_version} on another version of the group's",
@@ -47,7 +50,11 @@ pub(super) fn lines(rollout: &Rollout, now: Timestamp, style: Style) -> Vec<Stri
     match &rollout.refresh {
         None => lines.extend(labelled("Rollout", Piece::plain("none so far"), style)),
         Some(refresh) if rollout.active => {
-            lines.extend(labelled("Rollout", Piece::toned(Tone::Caution, &under_way(refresh, now)), style));
+            lines.extend(labelled(
+                "Rollout",
+                Piece::toned(Tone::Caution, &under_way(rollout, refresh, now)),
+                style,
+            ));
             lines.push(bar(refresh.percentage.unwrap_or(0), style));
         }
         Some(refresh) => lines.extend(labelled("Rollout", ended(refresh, now), style)),
@@ -61,19 +68,29 @@ pub(super) fn lines(rollout: &Rollout, now: Timestamp, style: Style) -> Vec<Stri
     lines
 }
 
-fn under_way(refresh: &RefreshStatus, now: Timestamp) -> String {
+fn under_way(rollout: &Rollout, refresh: &RefreshStatus, now: Timestamp) -> String {
     let mut text = refresh.status.clone();
     if let Some(start) = refresh.started_at {
         text = format!("{text} for {} (since {})", age(now.since(start)), time_of_day(start));
     }
-    if let Some(left) = refresh.remaining {
-        text = format!("{text}, {left} left to replace");
-    }
+    text = match refresh.remaining {
+        Some(left) => format!("{text}, {left} left to replace"),
+        None => format!("{text}, {}", uncounted(rollout)),
+    };
     match refresh.estimated_end_at {
         Some(end) if end > now => {
             format!("{text}, about {} more (until {})", age(end.since(now)), time_of_day(end))
         }
         _ => text,
+    }
+}
+
+/// What is known of a roll before AWS has counted whom it replaces: who does not run what the group launches.
+fn uncounted(rollout: &Rollout) -> String {
+    let behind = rollout.on_other_template + rollout.on_older_version + rollout.on_no_template;
+    match behind {
+        0 => "AWS has not counted yet what is left".to_owned(),
+        _ => format!("{} behind, not counted by AWS yet", text::count(behind, "member")),
     }
 }
 

@@ -138,23 +138,37 @@ fn rolls_at_two_widths() {
 
 #[test]
 fn a_watch_tells_how_old_it_is_and_what_failed() {
-    let failure = [Diagnostic::error(
+    let problem = Diagnostic::error(
         "DescribeAutoScalingGroups of Auto Scaling group captf-x failed: ExpiredToken",
         "autoscaling:DescribeAutoScalingGroups in us-east-1 was answered with ExpiredToken: The security token \
          included in the request is expired\n\nThe AWS credentials are missing, expired or wrong.",
-    )];
+    );
+    let trouble = Trouble { problems: vec![problem], since: NOW, tries: 9 };
     let seen = of(&testing::seen(&[2]), Compared::Not("a test"));
-    let fresh = |failure, said| Freshness {
+    let fresh = |trouble, said| Freshness {
         age: Duration::from_secs(47),
         every: Duration::from_secs(5),
-        failure,
+        trouble,
         said,
         keyboard: true,
     };
-    let shown = watched_status(&seen, &fresh(Some(&failure), Some("Warning: slow")), plain(80));
+    let shown = watched_status(&seen, &fresh(Some(&trouble), Some("Warning: slow")), plain(80));
     insta::assert_snapshot!("watched_80", shown);
     let shown = watched_status(&seen, &fresh(None, None), plain(80));
     assert!(shown.starts_with("Pool ") && shown.ends_with("\nRead 47s ago, every 5s. q quits.\n"), "{shown}");
+}
+
+/// Behind one another in a pipe, each is one line.
+#[test]
+fn trouble_has_one_line_at_its_begin_and_one_at_its_end() {
+    let problem = Diagnostic::error("It failed", "for a reason\n\n  and\u{1b} another");
+    let trouble = Trouble { problems: vec![problem], since: NOW, tries: 3 };
+    let every = Duration::from_secs(5);
+    let shown = trouble_begins(&trouble, every) + &trouble_ends(&trouble, NOW.plus(Duration::from_secs(15)));
+    insta::assert_snapshot!(shown, @r"
+    Error: It failed (since 12:00:00 UTC; asked again every 5s): for a reason. and\u{1b} another.
+    Read again at 12:00:15 UTC, after 15s and 3 tries in vain.
+    ");
 }
 
 /// A watch draws over what was there before: a line that wraps would push everything out of its place.
@@ -166,7 +180,7 @@ fn no_line_is_wider_than_the_terminal() {
         let fresh = Freshness {
             age: Duration::ZERO,
             every: Duration::from_secs(5),
-            failure: None,
+            trouble: None,
             said: None,
             keyboard: true,
         };
@@ -200,4 +214,27 @@ fn colour_adds_nothing_but_colour() {
     }
     assert_eq!(bare, status(&seen, plain(80)));
     assert_ne!(bare, coloured);
+}
+
+/// AWS says 0 of those whom it has not counted yet.
+#[test]
+fn a_roll_just_started_is_not_said_to_be_over() {
+    let lines_of = |versions: &[u32]| {
+        let mut seen = testing::seen(versions);
+        seen.refreshes = vec![Refresh {
+            percentage: Some(0),
+            remaining: Some(0),
+            start: Some(NOW),
+            ..refresh("Pending", 0)
+        }];
+        let seen = of(&seen, Compared::Not("a test"));
+        assert_eq!(seen.rollout.refresh.as_ref().unwrap().remaining, None);
+        [status(&seen, plain(200)), rollout(&seen, plain(200))]
+    };
+    for shown in lines_of(&[2, 1, 0]) {
+        assert!(shown.contains(", 2 members behind, not counted by AWS yet"), "{shown}");
+    }
+    for shown in lines_of(&[2]) {
+        assert!(shown.contains(", AWS has not counted yet what is left"), "{shown}");
+    }
 }

@@ -111,6 +111,22 @@ async fn an_instance_refresh_rolls_ahead_and_skips_what_matches() {
 }
 
 #[tokio::test]
+async fn an_instance_refresh_without_an_id_is_not_taken_for_one() {
+    let answer = |result: &str| {
+        format!(
+            "<StartInstanceRefreshResponse><StartInstanceRefreshResult>{result}</StartInstanceRefreshResult>\
+             </StartInstanceRefreshResponse>"
+        )
+    };
+    for nothing in ["", "<InstanceRefreshId></InstanceRefreshId>"] {
+        let (aws, _) = always(200, answer(nothing));
+        let start = Write::StartRefresh { group: "g".into(), warmup_seconds: 0 };
+        let error = aws.perform(&start).await.unwrap_err();
+        assert!(error.message.contains("no instance refresh id"), "{nothing:?}: {error}");
+    }
+}
+
+#[tokio::test]
 async fn a_policy_has_metric_and_target_alone() {
     assert_eq!(
         sent(Write::PutPolicy { group: "g".into(), name: "p".into(), target: 60.5 }).await,

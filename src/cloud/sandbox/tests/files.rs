@@ -39,6 +39,34 @@ fn the_account_outlives_the_program() {
 }
 
 #[test]
+fn what_a_killed_run_left_beside_the_file_is_gone_with_the_next_write() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("account.json");
+    let names = || {
+        let entries = fs::read_dir(directory.path()).unwrap();
+        let mut names: Vec<_> = entries.map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    };
+    // Killed before it wrote anything: what it made is empty, and as good as new.
+    fs::write(&path, "").unwrap();
+    let (sandbox, _) = open(&path);
+    let left = sandbox.store.as_ref().unwrap().new_text();
+    assert_eq!(left, directory.path().join(".account.json.new"), "one name, whatever process or thread");
+    let stranger = directory.path().join("stranger");
+    fs::write(&stranger, "mine").unwrap();
+    fs::write(&left, "{\"format\": 1, \"clo").unwrap();
+    run(sandbox.perform(&create_template("pool-1", data(&sandbox)))).unwrap();
+    assert_eq!(names(), ["account.json", "stranger"]);
+    std::os::unix::fs::symlink(&stranger, &left).unwrap();
+    run(sandbox.perform(&create_template("pool-2", data(&sandbox)))).unwrap();
+    assert_eq!(names(), ["account.json", "stranger"]);
+    assert_eq!(fs::read_to_string(&stranger).unwrap(), "mine", "no link is followed");
+    assert!(!path.is_symlink());
+    assert_eq!(open(&path).0.world().templates.len(), 2);
+}
+
+#[test]
 fn a_read_that_changes_nothing_does_not_write() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("account.json");
@@ -147,9 +175,9 @@ fn only_a_regular_file_is_an_account() {
 fn a_file_far_too_large_is_not_read() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("account.json");
-    fs::File::create(&path).unwrap().set_len((64 << 20) + 1).unwrap();
+    fs::File::create(&path).unwrap().set_len((256 << 20) + 1).unwrap();
     let message = problem(&path);
-    assert!(message.contains("is larger than 64 MiB"), "{message}");
+    assert!(message.contains("is larger than 256 MiB"), "{message}");
 }
 
 #[test]
@@ -187,7 +215,7 @@ fn what_could_not_be_written_did_not_happen() {
     let (sandbox, _) = open(&path);
     let text = fs::read_to_string(&path).unwrap();
     // A directory in the place of the temporary file: nothing can be written, even by root.
-    let temporary = sandbox.store.as_ref().unwrap().temporary();
+    let temporary = sandbox.store.as_ref().unwrap().new_text();
     fs::create_dir(&temporary).unwrap();
     let create = create_template("pool-1", data(&sandbox));
     let error = run(sandbox.perform(&create)).unwrap_err();

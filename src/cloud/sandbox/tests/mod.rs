@@ -18,6 +18,7 @@ mod groups;
 mod images;
 mod invariants;
 mod lag;
+mod large;
 mod objects;
 mod recorded;
 mod refreshes;
