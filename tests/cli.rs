@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stderr)]
 
+#[path = "cli/approval.rs"]
+mod approval;
 #[path = "cli/docs.rs"]
 mod docs;
 #[path = "cli/doctor.rs"]

@@ -80,8 +80,9 @@ pub enum PlanFormat {
   machinepool apply -refresh-only -auto-approve -var-file=pool.tfvars.json
   machinepool apply pool.tfplan
 
-Without -auto-approve it shows the plan and asks for \"yes\" on the terminal. A saved plan is applied \
-without a question, and only if it still is what would be done.")]
+Without -auto-approve it shows the plan and asks for \"yes\" on the terminal. Where nobody can answer (no \
+terminal, or inputs from standard input), save the plan with plan -out=FILE and apply that. A saved plan is \
+applied without a question, and only if it still is what would be done.")]
 #[expect(clippy::struct_excessive_bools, reason = "one per option")]
 pub struct ApplyArgs {
     /// A plan that plan -out saved; it holds the inputs.
@@ -117,7 +118,9 @@ pub struct ApplyArgs {
   machinepool destroy -auto-approve --timeout 30m -var-file=pool.tfvars.json
 
 It needs captf_object.namespace, machinepool_name and a region; the rest of the inputs may be old or \
-missing. A destroy of nothing succeeds.")]
+missing. A destroy of nothing succeeds. Without -auto-approve it asks for \"yes\" on the terminal. Where \
+nobody can answer (no terminal, or inputs from standard input), save it with plan -destroy -out=FILE and \
+apply that.")]
 pub struct DestroyArgs {
     /// Do not ask.
     #[arg(long)]

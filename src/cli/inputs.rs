@@ -2,6 +2,9 @@
 
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 
+/// What stands for standard input where a file is named.
+const STANDARD_INPUT: &str = "-";
+
 /// One place that inputs come from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
@@ -16,6 +19,13 @@ pub enum Source {
 pub struct InputArgs {
     /// The sources; none means the files of the working directory.
     pub sources: Vec<Source>,
+}
+
+impl InputArgs {
+    /// Whether a source is standard input, of which nothing is left then.
+    pub fn reads_standard_input(&self) -> bool {
+        self.sources.iter().any(|source| matches!(source, Source::File(name) if name == STANDARD_INPUT))
+    }
 }
 
 /// The same options as clap sees them: two lists, whose common order only their indices tell.

@@ -16,7 +16,7 @@ use super::{
 use crate::{
     app::{
         account::Place,
-        ask::Approval,
+        ask::{Approval, Asking},
         load,
         session::{Run, Session},
     },
@@ -61,7 +61,7 @@ pub(crate) fn apply(session: &Session<'_>, args: &ApplyArgs) -> anyhow::Result<u
     };
     let approval = match &saved {
         Some(_) => Approval::Given,
-        None => Approval::new(args.auto_approve, &args.terraform, session.ui),
+        None => Approval::new(Asking::Apply, args.auto_approve, &args.terraform, &args.inputs, session.ui),
     };
     if saved.as_ref().is_some_and(|saved| saved.purpose == Purpose::Destroy) {
         let how = destroy::How { approval, timeout: args.timeout, locking: args.terraform.locking };
