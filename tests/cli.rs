@@ -20,6 +20,8 @@ mod inputs;
 mod module;
 #[path = "cli/pages.rs"]
 mod pages;
+#[path = "cli/plan_out.rs"]
+mod plan_out;
 #[path = "cli/policy.rs"]
 mod policy;
 #[path = "cli/runtime.rs"]

@@ -34,7 +34,8 @@ pub struct ValidateArgs {
   machinepool plan -detailed-exitcode --format json -var-file=pool.tfvars.json
   machinepool plan -out=pool.tfplan -var-file=pool.tfvars.json
 
-A saved plan holds the inputs, bootstrap data included; only its owner can read the file.
+A saved plan holds the inputs, bootstrap data included; only its owner can read the file. It replaces an \
+earlier plan, Terraform's included, and no other file.
 
 Exit codes: 0 done, 1 failed; with -detailed-exitcode: 0 no changes, 1 failed, 2 changes.")]
 pub struct PlanArgs {

@@ -1,5 +1,7 @@
 //! `-var-file` and `-var`, in the order in which they were said.
 
+use std::path::Path;
+
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 
 /// What stands for standard input where a file is named.
@@ -22,6 +24,15 @@ pub struct InputArgs {
 }
 
 impl InputArgs {
+    /// The files that are named.
+    pub fn files(&self) -> Vec<&Path> {
+        let named = self.sources.iter().filter_map(|source| match source {
+            Source::File(name) if name != STANDARD_INPUT => Some(Path::new(name)),
+            Source::File(_) | Source::Var(_) => None,
+        });
+        named.collect()
+    }
+
     /// Whether a source is standard input, of which nothing is left then.
     pub fn reads_standard_input(&self) -> bool {
         self.sources.iter().any(|source| matches!(source, Source::File(name) if name == STANDARD_INPUT))

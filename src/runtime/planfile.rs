@@ -9,7 +9,7 @@ use std::{collections::BTreeSet, io, path::Path};
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{error::Category, value::RawValue};
 
-use super::{private_file, state::Written};
+use super::{plan_place, private_file, state::Written};
 use crate::{
     contract::{
         ids::ImageId,
@@ -291,12 +291,13 @@ struct Head {
 }
 
 impl SavedPlan {
-    /// Writes the plan to `path`, readable by its owner only, whole or not at all.
+    /// Writes the plan to `path`, readable by its owner only, whole or not at all; not over anything but a plan.
     pub fn write(&self, path: &Path) -> Result<(), Diagnostic> {
         let cannot = |error: &dyn std::fmt::Display| {
             Diagnostic::error(format!("Cannot write the plan file {}", path.display()), format!("{error}."))
         };
         let bytes = self.to_bytes().map_err(|error| cannot(&error))?;
+        plan_place::check_content(path)?;
         private_file::write(path, &bytes).map_err(|error| cannot(&error))
     }
 
@@ -369,11 +370,11 @@ fn refused(path: &Path, reason: &str) -> Diagnostic {
 }
 
 fn fault(bytes: &[u8], error: &serde_json::Error) -> String {
-    let ours = bytes.starts_with(b"{\"machinepool_plan\":");
+    let ours = bytes.starts_with(plan_place::OURS);
     match error.classify() {
         Category::Eof if ours => "It was cut off: the end is missing. Plan again.".to_owned(),
         _ if ours => "It is damaged: its content is not what the program writes. Plan again.".to_owned(),
-        _ if bytes.starts_with(b"PK") => {
+        _ if bytes.starts_with(plan_place::TERRAFORMS) => {
             "It is a plan that Terraform or OpenTofu saved; only they can read it. Plan again.".to_owned()
         }
         _ => "It is no plan that this program saved with plan -out=FILE.".to_owned(),

@@ -15,9 +15,11 @@ use crate::{
     cli::{PlanArgs, PlanFormat},
     contract::{ids::ImageId, outputs::Outputs, request::Scope},
     engine::{self, Planned, context::Interrupt},
+    error::{Failure, Kind},
     model::plan::Plan,
     runtime::{
         plan_json::{self, OutputChange, Shown},
+        plan_place::{self, Needed},
         planfile::{Essence, Origin, SavedPlan},
     },
     view::{self, Purpose, Style, Subject},
@@ -28,6 +30,11 @@ const CHANGES: u8 = 2;
 
 /// Shows what apply would do, or destroy; saves it if told to.
 pub(crate) fn plan(session: &Session<'_>, args: &PlanArgs) -> anyhow::Result<u8> {
+    if let Some(path) = &args.out {
+        let needed = Needed { inputs: args.inputs.files(), sandbox: session.sandbox.as_deref() };
+        plan_place::check(path, &needed)
+            .map_err(|problem| Failure { kind: Kind::Local, diagnostics: vec![problem] })?;
+    }
     let setting = Setting::here()?;
     if !args.destroy {
         setting.check()?;
@@ -188,7 +195,5 @@ fn save(
         json: plan_json::plan_json(shown),
         text: shown.secrets.mask(text),
     };
-    saved.write(path).map_err(|problem| {
-        crate::error::Failure { kind: crate::error::Kind::Local, diagnostics: vec![problem] }.into()
-    })
+    Ok(saved.write(path).map_err(|problem| Failure { kind: Kind::Local, diagnostics: vec![problem] })?)
 }
