@@ -113,6 +113,11 @@ impl<'a> Report<'a> {
         self.inputs.get(name).map(|input| &input.value).filter(|value| **value != Json::Null)
     }
 
+    /// Whether no message may repeat the value of an input.
+    pub(super) fn is_hidden(&self, name: &str) -> bool {
+        self.inputs.is_hidden(name)
+    }
+
     /// Reads an input that must be there.
     pub(super) fn required<T, E: Into<Faults>>(
         &mut self,
@@ -159,7 +164,7 @@ impl<'a> Report<'a> {
     pub(super) fn refuse(&mut self, name: &'static str, Faults(faults): Faults) {
         let origin = self.inputs.get(name).map_or("default", |input| input.origin.as_str());
         let untold = faults.len().saturating_sub(MAX_TOLD);
-        let hidden = self.inputs.is_hidden(name);
+        let hidden = self.is_hidden(name);
         for Fault { place, complaint, without_value } in faults.into_iter().take(MAX_TOLD) {
             let complaint = without_value.filter(|_| hidden).unwrap_or(complaint);
             let detail = format!("{name}{place} {complaint} ({origin}).");

@@ -1,6 +1,12 @@
 //! The whole request, for plan and apply.
 
-use super::{cluster, controller::Controller, fault::Report, identity, syntax, variables::Variables};
+use super::{
+    cluster,
+    controller::Controller,
+    fault::{Report, quoted},
+    identity, syntax,
+    variables::Variables,
+};
 use crate::contract::{
     exports::Exports,
     inputs::Inputs,
@@ -28,6 +34,7 @@ impl Request {
         identity::warn_of_contradictions(&mut report, &controller);
         warn_of_foreign_key(&mut report, &variables, &exports);
         warn_of_size(&mut report, &controller);
+        warn_of_version(&mut report, &controller);
         if !report.is_clean() {
             return Err(report.problems());
         }
@@ -47,6 +54,22 @@ fn warn_of_foreign_key(report: &mut Report<'_>, variables: &Variables, exports: 
                 exports.region
             ),
         );
+    }
+}
+
+/// A version is opaque: images of one's own may have names of any kind. But a slip of the hand in it replaces every
+/// instance, or finds no image.
+fn warn_of_version(report: &mut Report<'_>, controller: &Controller) {
+    const NAME: &str = "kubernetes_version";
+    let odd = controller.kubernetes_version.as_deref().filter(|text| !syntax::is_kubernetes_version(text));
+    if let Some(text) = odd {
+        let is =
+            if report.is_hidden(NAME) { "has a value that" } else { &format!("is {}, which", quoted(text)) };
+        let detail = format!(
+            "{NAME} {is} does not look like a Kubernetes version such as v1.34.1. It is taken as it is: an image is \
+             looked for by it, and a change of it replaces every instance."
+        );
+        report.warn(format!("{NAME} does not look like a version"), detail);
     }
 }
 

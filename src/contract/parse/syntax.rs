@@ -111,6 +111,21 @@ pub(super) fn tag_faults(key: &str, value: &str, reserved: &[&str]) -> Vec<Strin
     faults
 }
 
+/// A version as Cluster API takes them: three numbers behind an optional `v`, and perhaps something behind them.
+pub(super) fn is_kubernetes_version(text: &str) -> bool {
+    let numbers = text.strip_prefix('v').unwrap_or(text);
+    let mut parts = numbers.splitn(3, '.');
+    let is_number =
+        |part: &str| part.bytes().all(|b| b.is_ascii_digit()) && (part == "0" || !part.starts_with('0'));
+    let (Some(major), Some(minor), Some(rest)) = (parts.next(), parts.next(), parts.next()) else {
+        return false;
+    };
+    let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+    let (patch, behind) = rest.split_at(end);
+    [major, minor, patch].into_iter().all(|part| !part.is_empty() && is_number(part))
+        && behind.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.+".contains(&b))
+}
+
 /// Between `min` and `max` characters, none of them a control character.
 pub(super) fn is_plain(text: &str, min: usize, max: usize) -> bool {
     (min..=max).contains(&text.chars().count()) && !text.contains(char::is_control)
