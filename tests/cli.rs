@@ -16,6 +16,8 @@ mod help;
 mod hostile;
 #[path = "cli/inputs.rs"]
 mod inputs;
+#[path = "cli/misplaced.rs"]
+mod misplaced;
 #[path = "cli/module.rs"]
 mod module;
 #[path = "cli/pages.rs"]

@@ -9,7 +9,7 @@ use std::{
 
 use super::root;
 use crate::{
-    contract::{known::shown_file, problem::Diagnostic},
+    contract::{problem::Diagnostic, quote},
     error::naming_user,
 };
 
@@ -58,7 +58,7 @@ pub fn check(path: &Path, needed: &Needed<'_>) -> Result<(), Diagnostic> {
     if let Some(directory) = path.parent().filter(|parent| !parent.as_os_str().is_empty())
         && !directory.is_dir()
     {
-        let reason = format!("There is no directory {}.", shown_file(&directory.to_string_lossy()));
+        let reason = format!("There is no directory {}.", quote::file(directory));
         return Err(refused(path, &reason, "Make it, or give -out another name."));
     }
     check_content(path)
@@ -139,6 +139,5 @@ fn unreadable(path: &Path, error: io::Error) -> Diagnostic {
 }
 
 fn refused(path: &Path, reason: &str, instead: &str) -> Diagnostic {
-    let name = path.to_string_lossy();
-    Diagnostic::error(format!("Cannot save the plan in {}", shown_file(&name)), format!("{reason} {instead}"))
+    Diagnostic::error(format!("Cannot save the plan in {}", quote::file(path)), format!("{reason} {instead}"))
 }

@@ -15,8 +15,8 @@ use crate::{
         ids::ImageId,
         inputs::{Input, Inputs},
         json::{Json, MAX_BYTES},
-        known::shown_file,
         problem::Diagnostic,
+        quote,
     },
     model::{
         plan::{Action, Address, Change, INSTANCE_REFRESH, Plan},
@@ -294,7 +294,10 @@ impl SavedPlan {
     /// Writes the plan to `path`, readable by its owner only, whole or not at all; not over anything but a plan.
     pub fn write(&self, path: &Path) -> Result<(), Diagnostic> {
         let cannot = |error: &dyn std::fmt::Display| {
-            Diagnostic::error(format!("Cannot write the plan file {}", path.display()), format!("{error}."))
+            Diagnostic::error(
+                format!("Cannot write the plan file {}", quote::file(path)),
+                format!("{error}."),
+            )
         };
         let bytes = self.to_bytes().map_err(|error| cannot(&error))?;
         plan_place::check_content(path)?;
@@ -365,8 +368,12 @@ impl SavedPlan {
 }
 
 fn refused(path: &Path, reason: &str) -> Diagnostic {
-    let name = path.to_string_lossy();
-    Diagnostic::error(format!("Failed to load \"{}\" as a plan file", shown_file(&name)), reason)
+    let mut problem =
+        Diagnostic::error(format!("Failed to load \"{}\" as a plan file", quote::file(path)), reason);
+    if let Some(hint) = quote::file_hint(path, "PLANFILE") {
+        problem.add(&hint);
+    }
+    problem
 }
 
 fn fault(bytes: &[u8], error: &serde_json::Error) -> String {

@@ -1,10 +1,11 @@
 //! Refused values, and the report that collects them.
 
 use crate::contract::{
-    inputs::{Inputs, escaped, shown_name},
+    inputs::{Inputs, shown_name},
     json::Json,
     known::{KNOWN, nearest},
     problem::{Diagnostic, Problems},
+    quote::{is_quotable, quoted},
 };
 
 /// The most faults told of one input. More of one kind help nobody and could fill a terminal.
@@ -16,9 +17,6 @@ const MAX_MISSING_TOLD: usize = 3;
 /// What somebody at a shell can do about missing inputs.
 const WHERE_FROM: &str = "Give -var-file=FILE with the inputs that the controller rendered for the pool; \
                           `machinepool schema inputs` describes them.";
-
-/// The most characters of a value or key that a message repeats.
-const MAX_QUOTED: usize = 80;
 
 /// One refused value: where in its input, and what about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,30 +65,20 @@ impl From<Fault> for Faults {
     }
 }
 
-/// A value for a message: short, on one line.
-pub(super) fn shown(json: &Json) -> String {
+/// A value for a message: short, on one line, and nothing that may be a secret.
+fn shown(json: &Json) -> String {
     match json {
         Json::Bool(value) => value.to_string(),
-        Json::Number(text) => shortened(text),
+        Json::Number(text) if is_quotable(text) => text.clone(),
+        Json::Number(text) => format!("a number of {} characters", text.len()),
         Json::String(text) => quoted(text),
         Json::Null | Json::Array(_) | Json::Object(_) => json.kind().to_owned(),
     }
 }
 
-/// A text in quotes for a message: short, on one line.
-pub(super) fn quoted(text: &str) -> String {
-    format!("\"{}\"", shortened(text))
-}
-
-fn shortened(text: &str) -> String {
-    let start: String = text.chars().take(MAX_QUOTED).collect();
-    let sign = if start.len() < text.len() { "..." } else { "" };
-    format!("{}{sign}", escaped(&start))
-}
-
 /// The place of a map's key.
 pub(super) fn key_place(key: &str) -> String {
-    format!("[{}]", quoted(key))
+    if is_quotable(key) { format!("[{}]", quoted(key)) } else { format!("[a key of {} bytes]", key.len()) }
 }
 
 /// Reads inputs by name and keeps what was wrong with each.

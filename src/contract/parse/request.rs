@@ -1,17 +1,12 @@
 //! The whole request, for plan and apply.
 
-use super::{
-    cluster,
-    controller::Controller,
-    fault::{Report, quoted},
-    identity, syntax,
-    variables::Variables,
-};
+use super::{cluster, controller::Controller, fault::Report, identity, syntax, variables::Variables};
 use crate::contract::{
     exports::Exports,
     inputs::Inputs,
     outputs::MAX_PROVIDER_IDS,
     problem::{Diagnostic, Problems},
+    quote::quoted,
     request::{Autoscaling, Request, Scope},
 };
 

@@ -3,6 +3,8 @@
 
 use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory};
 
+use crate::contract::quote::quoted;
+
 /// The longest tag key, in characters.
 pub(super) const MAX_TAG_KEY: usize = 128;
 
@@ -56,7 +58,7 @@ pub(super) fn label_faults(key: &str, value: &str) -> Vec<String> {
         faults.push(format!(
             "is {}, but must be empty or 1 to 63 letters, digits, \"-\", \"_\" or \".\", the first and last a \
              letter or digit",
-            super::fault::quoted(value)
+            quoted(value)
         ));
     }
     faults

@@ -11,6 +11,7 @@ use super::{
 use crate::contract::{
     json::Json,
     problem::{Diagnostic, Problems},
+    quote,
 };
 
 /// Reads a file that `-backend-config` names.
@@ -68,7 +69,7 @@ impl Reading {
     }
 
     fn file(&mut self, path: &str, open: OpenFile<'_>) {
-        let place = format!("-backend-config={path}");
+        let place = format!("-backend-config={}", quote::file(path));
         match open(Path::new(path)) {
             Err(error) => self.refuse(
                 format!("{place}: the file cannot be read"),

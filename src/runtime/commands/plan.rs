@@ -13,7 +13,7 @@ use crate::{
         session::{Run, Session},
     },
     cli::{PlanArgs, PlanFormat},
-    contract::{ids::ImageId, outputs::Outputs, request::Scope},
+    contract::{ids::ImageId, outputs::Outputs, quote, request::Scope},
     engine::{self, Planned, context::Interrupt},
     error::{Failure, Kind},
     model::plan::Plan,
@@ -164,7 +164,7 @@ fn finish(
         PlanFormat::Text => tell::plan(run.ui, &concealed, &subject, &outputs),
     }
     if let (Some(path), None) = (&args.out, run.ui.lines()) {
-        run.ui.say(&format!("Saved in {0}. To carry it out: machinepool apply {0}\n", path.display()));
+        run.ui.say(&format!("Saved in {0}. To carry it out: machinepool apply {0}\n", quote::file(path)));
     }
     let changes = !made.plan.is_empty() || (made.purpose == Purpose::Apply && !outputs.is_empty());
     Ok(if args.detailed_exitcode && changes { CHANGES } else { 0 })
