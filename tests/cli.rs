@@ -126,8 +126,16 @@ impl Outcome {
         assert!(self.err.lines().any(|line| line.starts_with("Error: ")), "{}", self.err);
         assert!(self.err.contains(part), "{part:?} is not in {}", self.err);
         assert!(!self.err.contains("panicked"), "{}", self.err);
+        assert!(ends_its_sentences(&self.err), "{}", self.err);
         self
     }
+}
+
+/// Whether no sentence has two full stops, and nothing is missing behind a colon: the marks of somebody else's words
+/// put into a sentence as they were.
+fn ends_its_sentences(text: &str) -> bool {
+    let text = text.replace("...", "").replace("../", "").replace("/..", "");
+    !text.contains("..") && [":.", ": .", ": (request", ": \n"].iter().all(|sign| !text.contains(sign))
 }
 
 fn testdata(name: &str) -> PathBuf {

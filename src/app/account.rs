@@ -12,6 +12,7 @@ use crate::{
         watched::{News, Watched},
     },
     contract::{
+        problem::sentence,
         quote,
         request::{Request, Scope},
     },
@@ -86,7 +87,7 @@ fn sandbox(file: &Path, place: Place<'_>) -> Result<BackEnd, Failure> {
     let summary = || format!("Cannot use the sandbox {}", quote::file(file));
     let region = furnish::region(place, |name| std::env::var(name).ok())?;
     let (sandbox, clock) = Sandbox::open_with_own_clock(file, &furnish::seed(&region)).map_err(|error| {
-        Failure::new(Kind::Local, summary(), format!("{}.", view::text::capitalised(&error.to_string())))
+        Failure::new(Kind::Local, summary(), sentence(&view::text::capitalised(&error.to_string())))
     })?;
     if region.as_str() != sandbox.region() {
         let told = if place.scope().region.is_some() { "the inputs speak" } else { "the environment speaks" };

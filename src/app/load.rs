@@ -12,7 +12,7 @@ use crate::{
     cli::{InputArgs, Source},
     contract::{
         inputs::Inputs,
-        problem::{Diagnostic, Problems},
+        problem::{Diagnostic, Problems, sentence},
         quote,
         request::Scope,
     },
@@ -122,7 +122,7 @@ fn read(name: &str) -> Result<Vec<u8>, Diagnostic> {
     let summary = || format!("Cannot read the inputs from {}", shown(name));
     match result {
         Err(error) => {
-            let mut problem = Diagnostic::error(summary(), naming_user(error).to_string());
+            let mut problem = Diagnostic::error(summary(), sentence(&naming_user(error).to_string()));
             if let Some(hint) = quote::file_hint(name, "-var-file") {
                 problem.add(&hint);
             }

@@ -9,7 +9,10 @@ use std::{
 
 use super::root;
 use crate::{
-    contract::{problem::Diagnostic, quote},
+    contract::{
+        problem::{Diagnostic, sentence},
+        quote,
+    },
     error::naming_user,
 };
 
@@ -134,7 +137,10 @@ fn lost(path: &Path, what: &str) -> Diagnostic {
 }
 
 fn unreadable(path: &Path, error: io::Error) -> Diagnostic {
-    let reason = format!("Whether a saved plan is there cannot be seen: {}.", naming_user(error));
+    let reason = format!(
+        "Whether a saved plan is there cannot be seen: {}",
+        sentence(&naming_user(error).to_string())
+    );
     refused(path, &reason, "Give -out another name.")
 }
 

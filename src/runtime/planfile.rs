@@ -15,7 +15,7 @@ use crate::{
         ids::ImageId,
         inputs::{Input, Inputs},
         json::{Json, MAX_BYTES},
-        problem::Diagnostic,
+        problem::{Diagnostic, sentence},
         quote,
     },
     model::{
@@ -296,7 +296,7 @@ impl SavedPlan {
         let cannot = |error: &dyn std::fmt::Display| {
             Diagnostic::error(
                 format!("Cannot write the plan file {}", quote::file(path)),
-                format!("{error}."),
+                sentence(&error.to_string()),
             )
         };
         let bytes = self.to_bytes().map_err(|error| cannot(&error))?;
@@ -308,7 +308,7 @@ impl SavedPlan {
     pub fn read(path: &Path) -> Result<Self, Diagnostic> {
         let bytes = private_file::read(path, LARGEST as u64).map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => refused(path, "There is no such file."),
-            _ => refused(path, &format!("{error}.")),
+            _ => refused(path, &sentence(&error.to_string())),
         })?;
         Self::from_bytes(&bytes).map_err(|reason| refused(path, &reason))
     }

@@ -268,3 +268,17 @@ fn an_interrupted_apply_says_what_is_done_and_ends_with_1() {
     bench.run(&line).ok();
     bench.run(&format!("destroy -auto-approve {pool}")).ok();
 }
+
+#[test]
+fn what_is_said_of_a_bad_sandbox_or_policy_ends_once() {
+    let bench = Bench::new();
+    bench.write("s.json", "{\"format\": 1}");
+    let told = bench.run(&format!("outputs --sandbox s.json -var-file={}", demo().display())).fails("s.json");
+    assert!(told.err.trim_end().ends_with("begin anew."), "{}", told.err);
+    bench.write("policy.json", "{\"Statement\"");
+    bench.run("iam-policy --all-pools --compare policy.json").fails("It is not JSON");
+    bench
+        .run("iam-policy --all-pools --compare missing.json")
+        .fails("No such file or directory (os error 2).");
+    bench.run("validate -var-file=missing.json").fails("No such file or directory (os error 2).");
+}

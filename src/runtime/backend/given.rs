@@ -10,7 +10,7 @@ use super::{
 };
 use crate::contract::{
     json::Json,
-    problem::{Diagnostic, Problems},
+    problem::{Diagnostic, Problems, sentence},
     quote,
 };
 
@@ -73,7 +73,10 @@ impl Reading {
         match open(Path::new(path)) {
             Err(error) => self.refuse(
                 format!("{place}: the file cannot be read"),
-                format!("{error}. What is meant for a setting and not for a file is written NAME=VALUE."),
+                format!(
+                    "{} What is meant for a setting and not for a file is written NAME=VALUE.",
+                    sentence(&error.to_string())
+                ),
             ),
             Ok(bytes) => match content(path, &bytes) {
                 Ok(fields) => self.fields(&place, &fields),

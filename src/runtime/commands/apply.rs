@@ -21,7 +21,11 @@ use crate::{
         session::{Run, Session},
     },
     cli::ApplyArgs,
-    contract::{outputs::Outputs, problem::Diagnostic, request::Request},
+    contract::{
+        outputs::Outputs,
+        problem::{Diagnostic, sentence},
+        request::Request,
+    },
     engine::{
         self, Applied, Planned,
         context::{Context, Interrupt},
@@ -336,7 +340,7 @@ pub(super) async fn in_time<T>(
 fn untold(failure: &Failure) -> Failure {
     let diagnostic = Diagnostic::warning(
         "What was done is not recorded in the state",
-        format!("{failure}. The next apply or refresh records it."),
+        format!("{} The next apply or refresh records it.", sentence(&failure.to_string())),
     );
     Failure { kind: failure.kind, diagnostics: vec![diagnostic] }
 }

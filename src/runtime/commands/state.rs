@@ -9,7 +9,7 @@ use super::{keep::Keep, ledger::Purpose, setting::Setting};
 use crate::{
     app::session::Session,
     cli::{ForceUnlockArgs, StateCommand, StateListArgs, StatePushArgs},
-    contract::quote,
+    contract::{problem::sentence, quote},
     error::{Failure, Kind},
     runtime::{
         private_file,
@@ -161,7 +161,7 @@ fn read(path: &Path) -> Result<Vec<u8>, Failure> {
         Failure::new(
             Kind::Local,
             format!("Cannot read the state from {}", quote::file(path)),
-            format!("{error}."),
+            sentence(&error.to_string()),
         )
     })
 }
