@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stderr)]
 
+#[path = "cli/approval.rs"]
+mod approval;
 #[path = "cli/corpus.rs"]
 mod corpus;
 #[path = "cli/docs.rs"]
@@ -16,10 +18,14 @@ mod help;
 mod hostile;
 #[path = "cli/inputs.rs"]
 mod inputs;
+#[path = "cli/misplaced.rs"]
+mod misplaced;
 #[path = "cli/module.rs"]
 mod module;
 #[path = "cli/pages.rs"]
 mod pages;
+#[path = "cli/plan_out.rs"]
+mod plan_out;
 #[path = "cli/policy.rs"]
 mod policy;
 #[path = "cli/runtime.rs"]
@@ -122,8 +128,16 @@ impl Outcome {
         assert!(self.err.lines().any(|line| line.starts_with("Error: ")), "{}", self.err);
         assert!(self.err.contains(part), "{part:?} is not in {}", self.err);
         assert!(!self.err.contains("panicked"), "{}", self.err);
+        assert!(ends_its_sentences(&self.err), "{}", self.err);
         self
     }
+}
+
+/// Whether no sentence has two full stops, and nothing is missing behind a colon: the marks of somebody else's words
+/// put into a sentence as they were.
+fn ends_its_sentences(text: &str) -> bool {
+    let text = text.replace("...", "").replace("../", "").replace("/..", "");
+    !text.contains("..") && [":.", ": .", ": (request", ": \n"].iter().all(|sign| !text.contains(sign))
 }
 
 fn testdata(name: &str) -> PathBuf {

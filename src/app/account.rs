@@ -11,7 +11,11 @@ use crate::{
         sandbox::{Sandbox, SandboxError},
         watched::{News, Watched},
     },
-    contract::request::{Request, Scope},
+    contract::{
+        problem::sentence,
+        quote,
+        request::{Request, Scope},
+    },
     error::{Failure, Kind},
     view,
 };
@@ -43,7 +47,7 @@ impl<'a> Account<'a> {
     ) -> Result<Self, Failure> {
         let (cloud, clock) = match file {
             Some(file) => {
-                ui.say(&view::sandbox_notice(&file.display().to_string()));
+                ui.say(&view::sandbox_notice(&quote::file(file)));
                 sandbox(file, place)?
             }
             // The SDK's futures are large, and would be part of every caller's.
@@ -80,10 +84,10 @@ impl<'a> Account<'a> {
 type BackEnd = (Box<dyn Cloud>, Rc<dyn Clock>);
 
 fn sandbox(file: &Path, place: Place<'_>) -> Result<BackEnd, Failure> {
-    let summary = || format!("Cannot use the sandbox {}", file.display());
+    let summary = || format!("Cannot use the sandbox {}", quote::file(file));
     let region = furnish::region(place, |name| std::env::var(name).ok())?;
     let unusable = |error: SandboxError| {
-        Failure::new(Kind::Local, summary(), format!("{}.", view::text::capitalised(&error.to_string())))
+        Failure::new(Kind::Local, summary(), sentence(&view::text::capitalised(&error.to_string())))
     };
     let (sandbox, clock) = Sandbox::open_with_own_clock(file, &furnish::seed(&region)).map_err(unusable)?;
     if region.as_str() != sandbox.region() {

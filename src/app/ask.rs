@@ -6,11 +6,22 @@ use tokio::sync::oneshot;
 
 use super::ui::Ui;
 use crate::{
-    cli::TerraformArgs,
+    cli::{InputArgs, TerraformArgs},
     engine::context::Interrupt,
     error::{Failure, Kind},
     view::{self, Purpose},
 };
+
+/// What somebody is asked to approve.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Asking {
+    /// What apply does.
+    Apply,
+    /// What destroy does.
+    Destroy,
+    /// A roll that somebody starts by hand; it cannot be saved as a plan.
+    Rollout,
+}
 
 /// How an approval comes about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,21 +30,32 @@ pub(crate) enum Approval {
     Given,
     /// Somebody is there to be asked.
     Asked,
-    /// It cannot: there is nobody, or asking is forbidden. Only what changes nothing goes on.
-    Nobody(&'static str),
+    /// It cannot, for this reason: there is nobody, or asking is forbidden. Only what changes nothing goes on.
+    Nobody(Asking, &'static str),
 }
 
 impl Approval {
     /// What the command line and the terminal allow.
-    pub(crate) fn new(auto_approve: bool, terraform: &TerraformArgs, ui: &Ui) -> Self {
+    pub(crate) fn new(
+        asking: Asking,
+        auto_approve: bool,
+        terraform: &TerraformArgs,
+        inputs: &InputArgs,
+        ui: &Ui,
+    ) -> Self {
         if auto_approve {
             Self::Given
         } else if !terraform.input {
-            Self::Nobody("-input=false forbids to ask")
+            Self::Nobody(asking, "-input=false forbids to ask")
+        } else if ui.lines().is_some() {
+            Self::Nobody(asking, "with -json nothing is asked")
         } else if ui.asks() {
             Self::Asked
+        } else if inputs.reads_standard_input() {
+            // The terminal itself is not opened in its place: a script that has one must not come to wait for it.
+            Self::Nobody(asking, "the inputs came from standard input, and so would the answer")
         } else {
-            Self::Nobody("there is no terminal to ask on")
+            Self::Nobody(asking, "there is no terminal to ask on")
         }
     }
 
@@ -46,7 +68,7 @@ impl Approval {
     ) -> Result<(), Failure> {
         match self {
             Self::Given => return Ok(()),
-            Self::Nobody(why) => return Err(unapproved(why)),
+            Self::Nobody(asking, why) => return Err(unapproved(asking, why)),
             Self::Asked => {}
         }
         ui.ask(view::confirmation(purpose));
@@ -67,11 +89,31 @@ impl Approval {
     }
 }
 
-fn unapproved(why: &str) -> Failure {
+/// The ways that work without a question.
+fn unapproved(asking: Asking, why: &str) -> Failure {
+    let plan = match asking {
+        Asking::Apply => "plan -out=FILE",
+        Asking::Destroy => "plan -destroy -out=FILE",
+        Asking::Rollout => {
+            return nobody(
+                why,
+                "give -auto-approve to replace the instances shown above without a question, or give the inputs as \
+                 -var-file=FILE on a terminal, and answer there.",
+            );
+        }
+    };
+    let instead = format!(
+        "give -auto-approve to make the changes shown above without a question, or save them with {plan}, look at \
+         them, and carry them out with apply FILE, which asks nothing."
+    );
+    nobody(why, &instead)
+}
+
+fn nobody(why: &str, instead: &str) -> Failure {
     Failure::new(
         Kind::Refused,
         format!("Nobody can approve the changes: {why}"),
-        "Nothing was changed. Give -auto-approve to make the changes shown above without a question.",
+        format!("Nothing was changed. To go on, {instead}"),
     )
 }
 
@@ -114,7 +156,7 @@ mod tests {
         let (_, interrupt) = Interrupt::new();
         let (ui, err) = on_paper(false);
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        let refused = Approval::Nobody("why").obtain(&ui, &interrupt, Purpose::Apply);
+        let refused = Approval::Nobody(Asking::Apply, "why").obtain(&ui, &interrupt, Purpose::Apply);
         let failure = runtime.block_on(refused).unwrap_err();
         assert_eq!(failure.diagnostics[0].summary, "Nobody can approve the changes: why");
         assert_eq!(err.text(), "", "no question is asked");

@@ -12,8 +12,8 @@ use crate::{
     cli::{InputArgs, Source},
     contract::{
         inputs::Inputs,
-        known::shown_file,
-        problem::{Diagnostic, Problems},
+        problem::{Diagnostic, Problems, sentence},
+        quote,
         request::Scope,
     },
     error::{Failure, Kind, naming_user},
@@ -58,7 +58,7 @@ pub(crate) fn inputs(args: &InputArgs) -> anyhow::Result<Inputs> {
     let mut problems = Vec::new();
     for source in sources {
         let added = match source {
-            Source::File(name) => read(name).and_then(|text| inputs.add_file(shown(name), &text)),
+            Source::File(name) => read(name).and_then(|text| inputs.add_file(&shown(name), &text)),
             Source::Var(assignment) => inputs.add_var(assignment),
         };
         problems.extend(added.err());
@@ -109,8 +109,8 @@ fn files_here() -> anyhow::Result<Vec<Source>> {
 }
 
 /// A source for messages.
-fn shown(name: &str) -> &str {
-    if name == "-" { "standard input" } else { shown_file(name) }
+fn shown(name: &str) -> String {
+    if name == "-" { "standard input".to_owned() } else { quote::file(name) }
 }
 
 fn read(name: &str) -> Result<Vec<u8>, Diagnostic> {
@@ -121,7 +121,13 @@ fn read(name: &str) -> Result<Vec<u8>, Diagnostic> {
     };
     let summary = || format!("Cannot read the inputs from {}", shown(name));
     match result {
-        Err(error) => Err(Diagnostic::error(summary(), naming_user(error).to_string())),
+        Err(error) => {
+            let mut problem = Diagnostic::error(summary(), sentence(&naming_user(error).to_string()));
+            if let Some(hint) = quote::file_hint(name, "-var-file") {
+                problem.add(&hint);
+            }
+            Err(problem)
+        }
         Ok(_) if text.len() as u64 > LARGEST => {
             Err(Diagnostic::error(summary(), format!("It is larger than {} MiB.", LARGEST >> 20)))
         }

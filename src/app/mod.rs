@@ -22,6 +22,7 @@ use anyhow::Context as _;
 
 use crate::{
     cli::{Cli, Command, RolloutCommand},
+    contract::quote,
     runtime::commands,
 };
 use session::Session;
@@ -34,7 +35,7 @@ pub fn run(ui: &Ui, cli: &Cli) -> anyhow::Result<u8> {
     let signals = Signals::of_process().context("Cannot listen for signals")?;
     if let Some(directory) = &cli.global.chdir {
         std::env::set_current_dir(directory)
-            .with_context(|| format!("Cannot work in the directory {}", directory.display()))?;
+            .with_context(|| format!("Cannot work in the directory {}", quote::file(directory)))?;
     }
     let session = Session { ui, sandbox: cli.global.sandbox(), log: cli.global.log, signals };
     match &cli.command {

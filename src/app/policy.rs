@@ -5,7 +5,11 @@ use std::{fs::File, io::Read, path::Path};
 use super::ui::Ui;
 use crate::{
     cli::PolicyArgs,
-    contract::{problem::Diagnostic, request::Scope},
+    contract::{
+        problem::{Diagnostic, sentence},
+        quote,
+        request::Scope,
+    },
     error::{Failure, Kind},
     model::{
         names::Names,
@@ -111,14 +115,14 @@ fn wide(grant: &Grant) -> Vec<Diagnostic> {
 fn documents(files: &[std::path::PathBuf]) -> anyhow::Result<Option<Document>> {
     let mut all: Option<Document> = None;
     for file in files {
-        let summary = || format!("Cannot read the policy in {}", file.display());
+        let summary = || format!("Cannot read the policy in {}", quote::file(file));
         let failed = |detail: String| Failure::new(Kind::Local, summary(), detail);
-        let text = read(file).map_err(|error| failed(error.to_string()))?;
+        let text = read(file).map_err(|error| failed(sentence(&error.to_string())))?;
         if text.len() as u64 > LARGEST {
             return Err(failed(format!("It is larger than {} MiB.", LARGEST >> 20)).into());
         }
         let document = Document::parse(&text)
-            .map_err(|error| failed(format!("{}.", view::text::capitalised(&error.to_string()))))?;
+            .map_err(|error| failed(sentence(&view::text::capitalised(&error.to_string()))))?;
         match &mut all {
             Some(all) => all.add(document),
             None => all = Some(document),

@@ -10,7 +10,7 @@ use std::{
 use super::screen::{self, Screen};
 use crate::{
     clock::SystemClock,
-    contract::problem::Diagnostic,
+    contract::problem::{Diagnostic, sentence},
     error::{Failure, Kind},
     runtime::{secrets::Secrets, ui_json::Lines},
     view::{self, Style},
@@ -278,7 +278,10 @@ impl Ui {
             Some(error) if error.kind() != ErrorKind::BrokenPipe => Err(Failure::new(
                 Kind::Local,
                 "Cannot write to standard output",
-                format!("{error}. The command itself is done; only its results could not be written."),
+                format!(
+                    "{} The command itself is done; only its results could not be written.",
+                    sentence(&error.to_string())
+                ),
             )),
             _ => Ok(()),
         }

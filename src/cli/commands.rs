@@ -34,7 +34,8 @@ pub struct ValidateArgs {
   machinepool plan -detailed-exitcode --format json -var-file=pool.tfvars.json
   machinepool plan -out=pool.tfplan -var-file=pool.tfvars.json
 
-A saved plan holds the inputs, bootstrap data included; only its owner can read the file.
+A saved plan holds the inputs, bootstrap data included; only its owner can read the file. It replaces an \
+earlier plan, Terraform's included, and no other file.
 
 Exit codes: 0 done, 1 failed; with -detailed-exitcode: 0 no changes, 1 failed, 2 changes.")]
 pub struct PlanArgs {
@@ -80,8 +81,9 @@ pub enum PlanFormat {
   machinepool apply -refresh-only -auto-approve -var-file=pool.tfvars.json
   machinepool apply pool.tfplan
 
-Without -auto-approve it shows the plan and asks for \"yes\" on the terminal. A saved plan is applied \
-without a question, and only if it still is what would be done.")]
+Without -auto-approve it shows the plan and asks for \"yes\" on the terminal. Where nobody can answer (no \
+terminal, or inputs from standard input), save the plan with plan -out=FILE and apply that. A saved plan is \
+applied without a question, and only if it still is what would be done.")]
 #[expect(clippy::struct_excessive_bools, reason = "one per option")]
 pub struct ApplyArgs {
     /// A plan that plan -out saved; it holds the inputs.
@@ -117,7 +119,9 @@ pub struct ApplyArgs {
   machinepool destroy -auto-approve --timeout 30m -var-file=pool.tfvars.json
 
 It needs captf_object.namespace, machinepool_name and a region; the rest of the inputs may be old or \
-missing. A destroy of nothing succeeds.")]
+missing. A destroy of nothing succeeds. Without -auto-approve it asks for \"yes\" on the terminal. Where \
+nobody can answer (no terminal, or inputs from standard input), save it with plan -destroy -out=FILE and \
+apply that.")]
 pub struct DestroyArgs {
     /// Do not ask.
     #[arg(long)]

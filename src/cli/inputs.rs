@@ -1,6 +1,11 @@
 //! `-var-file` and `-var`, in the order in which they were said.
 
+use std::path::Path;
+
 use clap::{ArgMatches, Args, Command, FromArgMatches};
+
+/// What stands for standard input where a file is named.
+const STANDARD_INPUT: &str = "-";
 
 /// One place that inputs come from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,6 +21,22 @@ pub enum Source {
 pub struct InputArgs {
     /// The sources; none means the files of the working directory.
     pub sources: Vec<Source>,
+}
+
+impl InputArgs {
+    /// The files that are named.
+    pub fn files(&self) -> Vec<&Path> {
+        let named = self.sources.iter().filter_map(|source| match source {
+            Source::File(name) if name != STANDARD_INPUT => Some(Path::new(name)),
+            Source::File(_) | Source::Var(_) => None,
+        });
+        named.collect()
+    }
+
+    /// Whether a source is standard input, of which nothing is left then.
+    pub fn reads_standard_input(&self) -> bool {
+        self.sources.iter().any(|source| matches!(source, Source::File(name) if name == STANDARD_INPUT))
+    }
 }
 
 /// The same options as clap sees them: two lists, whose common order only their indices tell.

@@ -9,6 +9,7 @@ use clap::{
 
 use super::{Cli, spelling, values};
 use crate::{
+    contract::quote,
     error::{Failure, Kind},
     view::text,
 };
@@ -86,8 +87,8 @@ pub fn form(args: impl IntoIterator<Item = OsString>) -> Form {
 }
 
 /// Takes out of an error what may be the value of an input, a secret for all we know, in the wrong
-/// place: what stands behind `=`, and a stray word behind `-var`, as an unquoted value with blanks or
-/// line ends leaves them. What to say about it, if anything was taken out.
+/// place: what stands behind `=`, a stray word behind `-var`, as an unquoted value with blanks or
+/// line ends leaves them, and what does not look like a word. What to say about it, if anything was taken out.
 fn hide_values(error: &mut clap::Error, args: &[OsString]) -> Option<&'static str> {
     let is_word = error.kind() == ErrorKind::UnknownArgument;
     let kind = match error.kind() {
@@ -97,12 +98,19 @@ fn hide_values(error: &mut clap::Error, args: &[OsString]) -> Option<&'static st
         _ => ContextKind::InvalidValue,
     };
     let Some(ContextValue::String(text)) = error.get(kind) else { return None };
+    let bare = text.trim_start_matches('-');
     let (shown, hint) = if is_word && is_behind_var(text, args) {
         let hint = "It is not shown: it stands behind -var, and may be part of a value. Put quotes around NAME=VALUE.";
         ("...".to_owned(), hint)
-    } else {
-        let (name, _) = text.split_once('=')?;
+    } else if let Some((name, _)) = text.split_once('=').filter(|_| !bare.ends_with('=')) {
+        let name = if quote::is_quotable(name.trim_start_matches('-')) { name } else { "..." };
         (format!("{name}=..."), "To set an input, write -var NAME=VALUE.")
+    } else if quote::is_quotable(bare) {
+        return None;
+    } else {
+        let hint =
+            "What was given is not shown: it does not look like what belongs there, and may be a secret.";
+        (quote::within_quotes(bare), hint)
     };
     error.insert(kind, ContextValue::String(shown));
     error.remove(ContextKind::Suggested);

@@ -6,6 +6,7 @@ use super::{
     json::{Json, JsonError, Step},
     known::{BOOTSTRAP_DATA, MAX_SHOWN_NAME},
     problem::Diagnostic,
+    quote::looks_secret,
 };
 
 /// One value and where it came from.
@@ -55,7 +56,9 @@ impl Inputs {
     /// What begins like a JSON object or list but is not well-formed is an error, as no input takes
     /// such a string.
     pub fn add_var(&mut self, assignment: &str) -> Result<(), Diagnostic> {
-        let Some((name, text)) = assignment.split_once('=').filter(|(name, _)| !name.is_empty()) else {
+        let Some((name, text)) =
+            assignment.split_once('=').filter(|(name, _)| !name.is_empty() && !name.starts_with(['{', '[']))
+        else {
             // The text itself is not repeated: it may be a value that lacks its name.
             return Err(Diagnostic::error(
                 "Invalid -var option",
@@ -102,9 +105,10 @@ impl Inputs {
     }
 }
 
-/// An unknown name for a message: on one line, and only if too short to be a value put in the wrong place.
+/// An unknown name for a message: on one line, and only if it can be no value that was put in the wrong place.
 pub(crate) fn shown_name(name: &str) -> String {
-    if name.len() > MAX_SHOWN_NAME {
+    let is_document = name.contains('\n') && name.contains(' ');
+    if name.len() > MAX_SHOWN_NAME || is_document || looks_secret(name) {
         return format!("(a name of {} characters)", name.chars().count());
     }
     escaped(name)

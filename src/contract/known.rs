@@ -52,14 +52,6 @@ pub const KNOWN: [(&str, Kind); 29] = [
     ("ssh_key_name", Kind::Variable),
 ];
 
-/// A file's name for messages. An input with its value in the place of a file's name loses the value.
-pub(crate) fn shown_file(name: &str) -> &str {
-    match name.split_once('=') {
-        Some((input, _)) if KNOWN.iter().any(|(known, _)| *known == input) => input,
-        _ => name,
-    }
-}
-
 /// The known name that somebody most likely meant, if any is near.
 pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     if name.len() > MAX_SHOWN_NAME {

@@ -14,6 +14,7 @@ pub mod outputs;
 mod parse;
 pub mod payload;
 pub mod problem;
+pub(crate) mod quote;
 pub mod request;
 pub mod schema;
 

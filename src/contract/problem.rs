@@ -55,6 +55,23 @@ impl fmt::Display for Diagnostic {
     }
 }
 
+/// What somebody else says (AWS, the system, a library), fit to stand within a sentence: on one line, and without
+/// the stop at its end. Nothing said is said, too.
+pub fn words(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.trim_end_matches(['.', ':', ' ']) {
+        "" => "no reason given".to_owned(),
+        words => words.to_owned(),
+    }
+}
+
+/// The same as a sentence, or as the end of one: with one stop.
+pub fn sentence(text: &str) -> String {
+    let words = words(text);
+    let stop = if words.ends_with(['!', '?']) { "" } else { "." };
+    format!("{words}{stop}")
+}
+
 /// All that is wrong with the inputs, reported together; never empty.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{} problem(s) in the inputs", .0.len())]
@@ -63,5 +80,24 @@ pub struct Problems(pub Vec<Diagnostic>);
 impl From<Diagnostic> for Problems {
     fn from(one: Diagnostic) -> Self {
         Self(vec![one])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sentence_ends_once_whatever_somebody_else_said() {
+        for (said, within, alone) in [
+            ("No capacity", "No capacity", "No capacity."),
+            ("No capacity.\n  Try later..", "No capacity. Try later", "No capacity. Try later."),
+            ("Really?", "Really?", "Really?"),
+            ("Failed: ", "Failed", "Failed."),
+            (" . ", "no reason given", "no reason given."),
+            ("", "no reason given", "no reason given."),
+        ] {
+            assert_eq!((words(said).as_str(), sentence(said).as_str()), (within, alone), "{said}");
+        }
     }
 }

@@ -6,7 +6,7 @@ use futures_util::{future::join_all, join};
 
 use crate::{
     cloud::{Cloud, CloudError, ErrorKind, TemplateQuery, VersionQuery, operations},
-    contract::request::Request,
+    contract::{problem::words, request::Request},
     model::{
         checkup::{
             self, AUTOSCALING_ROLE, Caller, Checkup, Facts, Limits, Look, PoolFacts, Question, Rehearsal,
@@ -290,7 +290,7 @@ fn looked<T>(answer: Result<T, CloudError>) -> Look<T> {
         ErrorKind::Throttled | ErrorKind::Server | ErrorKind::Interrupted => Trouble::Unjudged,
         _ => Trouble::Other,
     };
-    let words = error.message.split_whitespace().collect::<Vec<_>>().join(" ");
+    let words = words(&error.message);
     let words = if error.code.is_empty() { words } else { format!("{}: {words}", error.code) };
     Look::Failed { call: error.operation, kind, words }
 }

@@ -2,7 +2,7 @@
 
 use crate::{
     cloud::{CloudError, ErrorKind},
-    contract::problem::Diagnostic,
+    contract::problem::{Diagnostic, sentence, words},
     error::{Failure, Kind},
     model::permissions,
 };
@@ -61,7 +61,7 @@ pub(super) fn diagnostic(error: &CloudError) -> Diagnostic {
     if error.kind == ErrorKind::Interrupted {
         return Diagnostic::error(
             "Interrupted",
-            format!("{} Run the command again to go on.", error.message),
+            format!("{} Run the command again to go on.", sentence(&error.message)),
         );
     }
     if error.kind == ErrorKind::Settings {
@@ -73,7 +73,8 @@ pub(super) fn diagnostic(error: &CloudError) -> Diagnostic {
     let code = if code.is_empty() { "no answer" } else { code };
     let request = request_id.as_ref().map_or(String::new(), |id| format!(" (request {id})"));
     let message = message.split_whitespace().collect::<Vec<_>>().join(" ");
-    let mut detail = format!("{operation} in {region} {answer}: {message}{request}");
+    let said = if message.is_empty() { words(&message) } else { message.clone() };
+    let mut detail = format!("{operation} in {region} {answer}: {said}{request}");
     if let Some(hint) = hint(*kind, operation, &message) {
         detail.push_str("\n\n");
         detail.push_str(&hint);

@@ -7,6 +7,7 @@ use crate::{
     cloud::{Cloud, CloudError, ErrorKind, ImageQuery, TemplateQuery, VersionQuery},
     contract::{
         outputs::Outputs,
+        problem::words,
         request::{Request, Scope},
     },
     error::{Failure, Kind},
@@ -68,7 +69,7 @@ async fn images(cloud: &dyn Cloud, query: Option<&ImageQuery>) -> Result<Images,
         (Err(error), ImageQuery::Id(_))
             if matches!(error.kind, ErrorKind::NotFound | ErrorKind::AccessDenied) =>
         {
-            Ok(Images::Undescribed(format!("{}: {}", error.code, error.message)))
+            Ok(Images::Undescribed(format!("{}: {}", error.code, words(&error.message))))
         }
         (Err(error), _) => Err(error),
     }

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     cloud::{CloudError, ErrorKind, TemplateQuery, VersionQuery},
-    contract::request::Tags,
+    contract::{problem::words, request::Tags},
     error::{Failure, Kind},
     model::{
         diff,
@@ -183,7 +183,9 @@ impl<'a> Performer<'a> {
             let found = self.ctx.cloud.templates(&query).await?;
             Ok(match found.into_iter().find(|t| t.name == name) {
                 Some(template) => ControlFlow::Break(template),
-                None => ControlFlow::Continue(format!("{}, and AWS does not list it yet", error.message)),
+                None => {
+                    ControlFlow::Continue(format!("{}, and AWS does not list it yet", words(&error.message)))
+                }
             })
         })
         .await

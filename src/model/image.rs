@@ -3,7 +3,7 @@
 use super::observed::{Image, Images};
 use crate::contract::{
     ids::ImageId,
-    problem::Diagnostic,
+    problem::{Diagnostic, sentence},
     request::{MachineImage, Request},
 };
 
@@ -132,8 +132,9 @@ pub fn warnings(request: &Request, images: &Images, chosen: &str) -> Vec<Diagnos
             return vec![Diagnostic::warning(
                 format!("Image {chosen} could not be described"),
                 format!(
-                    "AWS says: {reason}. Its root device and architecture are not checked, and if it \
-                         does not exist, no instance will launch."
+                    "AWS says: {} Its root device and architecture are not checked, and if it \
+                         does not exist, no instance will launch.",
+                    sentence(reason)
                 ),
             )];
         }

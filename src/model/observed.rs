@@ -5,7 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use super::{names::RollKey, resources::TemplateData};
-use crate::{clock::Timestamp, contract::request::Tags};
+use crate::{
+    clock::Timestamp,
+    contract::{problem::words, request::Tags},
+};
 
 /// An Auto Scaling group, from `DescribeAutoScalingGroups`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -156,9 +159,7 @@ impl Refresh {
     /// AWS's reason as a part of a sentence: on one line, so that no line of it can be taken for ours, and without
     /// its full stop.
     pub fn reason_in_a_line(&self) -> String {
-        let words = self.reason.as_deref().unwrap_or("no reason given");
-        let line = words.split_whitespace().collect::<Vec<_>>().join(" ");
-        line.trim_end_matches('.').to_owned()
+        words(self.reason.as_deref().unwrap_or_default())
     }
 }
 

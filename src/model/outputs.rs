@@ -165,8 +165,8 @@ pub fn launch_failure(activities: &[Activity]) -> Option<String> {
         .find(|a| matches!(a.status.as_str(), "Failed" | "Cancelled" | "Successful"))
         .filter(|a| a.status == "Failed")
         .map(|a| {
-            let words = a.message.as_deref().unwrap_or(&a.description);
-            words.split_whitespace().collect::<Vec<_>>().join(" ")
+            let said = a.message.as_deref().filter(|message| !message.trim().is_empty());
+            said.unwrap_or(&a.description).split_whitespace().collect::<Vec<_>>().join(" ")
         })
 }
 

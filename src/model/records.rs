@@ -21,6 +21,12 @@ pub const BUCKET: &str = "machinepool.captf.io/bootstrap-bucket";
 /// The longest tag value, in characters (AWS's limit).
 pub const VALUE_CHARS: usize = 256;
 
+/// How a tag value begins that holds a digest in place of a text.
+const DIGEST: &str = "sha256:";
+
+/// As much of a version stands in a sentence, in characters.
+const WORDS: usize = 60;
+
 /// Whether every character may stand in a tag value: letters, digits, spaces and `_.:/=+-@`. Stricter
 /// than AWS (ASCII only), for what this program writes by itself.
 pub fn fits_tag(text: &str) -> bool {
@@ -36,7 +42,7 @@ pub fn key_tags(key: &RollKey) -> [(String, String); 2] {
         if fits_tag(text) {
             text.to_owned()
         } else {
-            format!("sha256:{}", hex(&Sha256::digest(text.as_bytes()), 64))
+            format!("{DIGEST}{}", hex(&Sha256::digest(text.as_bytes()), 64))
         }
     };
     [(VERSION.to_owned(), held(&key.kubernetes_version)), (IMAGE.to_owned(), held(&key.machine_image_id))]
@@ -71,13 +77,37 @@ pub fn holds_key(tags: &Tags, key: &RollKey) -> bool {
     key_tags(key).iter().all(|(name, value)| tags.get(name) == Some(value))
 }
 
-/// The roll key in words, as the tags hold it, for plans and warnings.
-pub fn key_text(tags: &Tags) -> String {
-    let text = |name: &str| tags.get(name).map_or("unknown", String::as_str).to_owned();
-    match (text(VERSION), text(IMAGE)) {
-        (version, image) if image.is_empty() => version,
-        (version, image) => format!("{version} on {image}"),
+/// A roll key in words, for plans and warnings.
+pub fn key_text(key: &RollKey) -> String {
+    let text = |part: &Option<String>| abridged(part.as_deref().unwrap_or_default());
+    in_words(text(&key.kubernetes_version), text(&key.machine_image_id))
+}
+
+/// The same of a template, as its tags hold it. Of a digest nobody can tell the version.
+pub fn held_key_text(tags: &Tags) -> String {
+    let text = |name: &str| match tags.get(name) {
+        None => "unknown".to_owned(),
+        Some(digest) if digest.starts_with(DIGEST) => "a version that its tag holds as a digest".to_owned(),
+        Some(held) => abridged(held),
+    };
+    in_words(text(VERSION), text(IMAGE))
+}
+
+fn in_words(version: String, image: String) -> String {
+    match (version.is_empty(), image.is_empty()) {
+        (true, true) => "no version".to_owned(),
+        (false, true) => version,
+        (true, false) => image,
+        (false, false) => format!("{version} on {image}"),
     }
+}
+
+/// A text for a sentence: what is long is cut, with a sign.
+fn abridged(text: &str) -> String {
+    if text.chars().count() <= WORDS {
+        return text.to_owned();
+    }
+    text.chars().take(WORDS).chain("...".chars()).collect()
 }
 
 /// Says which instance refreshes belong to the group's current template: those newer than the one
@@ -145,6 +175,24 @@ mod tests {
             assert!(holds_key(&tags, &key(odd)));
             assert!(!holds_key(&tags, &key("v1.31.4")));
         }
+    }
+
+    #[test]
+    fn a_version_is_shown_as_it_is_and_never_at_length() {
+        let key = |version: &str, image: Option<&str>| RollKey {
+            kubernetes_version: Some(version.into()),
+            machine_image_id: image.map(Into::into),
+        };
+        assert_eq!(key_text(&key("v1.31.4~rc 1!", Some("ami-1"))), "v1.31.4~rc 1! on ami-1");
+        assert_eq!(key_text(&key(&"ü".repeat(256), None)), format!("{}...", "ü".repeat(60)));
+        assert_eq!(key_text(&RollKey::default()), "no version");
+        let held = |key: &RollKey| held_key_text(&key_tags(key).into_iter().collect());
+        assert_eq!(held(&key("v1.31.4", None)), "v1.31.4");
+        assert_eq!(
+            held(&key("v1.31.4~rc1", Some("ami-1"))),
+            "a version that its tag holds as a digest on ami-1"
+        );
+        assert_eq!(held_key_text(&Tags::new()), "unknown on unknown");
     }
 
     #[test]

@@ -9,6 +9,7 @@
 //! - `kubernetes`: the state in a Secret, the lock in a Lease.
 //! - [`state`]: Terraform's state, version 4, as values.
 //! - [`planfile`]: a saved plan, and whether it still holds.
+//! - [`plan_place`]: where one may be saved.
 //! - [`plan_json`]: a plan as `show -json` prints it.
 //! - [`ui_json`]: the lines of `-json`.
 //! - [`secrets`]: values that must not be shown, taken out of texts and plans.
@@ -24,6 +25,7 @@ pub(crate) mod commands;
 pub mod kubernetes;
 pub mod module;
 pub mod plan_json;
+pub mod plan_place;
 pub mod planfile;
 pub mod private_file;
 pub mod root;

@@ -9,14 +9,14 @@ use std::{collections::BTreeSet, io, path::Path};
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{error::Category, value::RawValue};
 
-use super::{private_file, state::Written};
+use super::{plan_place, private_file, state::Written};
 use crate::{
     contract::{
         ids::ImageId,
         inputs::{Input, Inputs},
         json::{Json, MAX_BYTES},
-        known::shown_file,
-        problem::Diagnostic,
+        problem::{Diagnostic, sentence},
+        quote,
     },
     model::{
         plan::{Action, Address, Change, INSTANCE_REFRESH, Plan},
@@ -291,12 +291,16 @@ struct Head {
 }
 
 impl SavedPlan {
-    /// Writes the plan to `path`, readable by its owner only, whole or not at all.
+    /// Writes the plan to `path`, readable by its owner only, whole or not at all; not over anything but a plan.
     pub fn write(&self, path: &Path) -> Result<(), Diagnostic> {
         let cannot = |error: &dyn std::fmt::Display| {
-            Diagnostic::error(format!("Cannot write the plan file {}", path.display()), format!("{error}."))
+            Diagnostic::error(
+                format!("Cannot write the plan file {}", quote::file(path)),
+                sentence(&error.to_string()),
+            )
         };
         let bytes = self.to_bytes().map_err(|error| cannot(&error))?;
+        plan_place::check_content(path)?;
         private_file::write(path, &bytes).map_err(|error| cannot(&error))
     }
 
@@ -304,7 +308,7 @@ impl SavedPlan {
     pub fn read(path: &Path) -> Result<Self, Diagnostic> {
         let bytes = private_file::read(path, LARGEST as u64).map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => refused(path, "There is no such file."),
-            _ => refused(path, &format!("{error}.")),
+            _ => refused(path, &sentence(&error.to_string())),
         })?;
         Self::from_bytes(&bytes).map_err(|reason| refused(path, &reason))
     }
@@ -364,16 +368,20 @@ impl SavedPlan {
 }
 
 fn refused(path: &Path, reason: &str) -> Diagnostic {
-    let name = path.to_string_lossy();
-    Diagnostic::error(format!("Failed to load \"{}\" as a plan file", shown_file(&name)), reason)
+    let mut problem =
+        Diagnostic::error(format!("Failed to load \"{}\" as a plan file", quote::file(path)), reason);
+    if let Some(hint) = quote::file_hint(path, "PLANFILE") {
+        problem.add(&hint);
+    }
+    problem
 }
 
 fn fault(bytes: &[u8], error: &serde_json::Error) -> String {
-    let ours = bytes.starts_with(b"{\"machinepool_plan\":");
+    let ours = bytes.starts_with(plan_place::OURS);
     match error.classify() {
         Category::Eof if ours => "It was cut off: the end is missing. Plan again.".to_owned(),
         _ if ours => "It is damaged: its content is not what the program writes. Plan again.".to_owned(),
-        _ if bytes.starts_with(b"PK") => {
+        _ if bytes.starts_with(plan_place::TERRAFORMS) => {
             "It is a plan that Terraform or OpenTofu saved; only they can read it. Plan again.".to_owned()
         }
         _ => "It is no plan that this program saved with plan -out=FILE.".to_owned(),

@@ -23,9 +23,6 @@ pub const MASK: &str = "(sensitive value)";
 /// The shortest text that is looked for: shorter ones would be found everywhere by accident.
 const SHORTEST: usize = 4;
 
-/// As much of a value as messages repeat; see `contract::parse::fault`.
-const QUOTED: usize = 80;
-
 /// The secret values of one run. Has no `Debug`.
 #[derive(Clone, Default)]
 pub struct Secrets {
@@ -96,12 +93,7 @@ impl Secrets {
 fn collect(value: &Json, found: &mut BTreeSet<String>) {
     match value {
         Json::String(text) | Json::Number(text) => {
-            let quoted: String = text.chars().take(QUOTED).collect();
-            found.extend(
-                [text.clone(), escaped(text), escaped(&quoted)]
-                    .into_iter()
-                    .filter(|form| form.len() >= SHORTEST),
-            );
+            found.extend([text.clone(), escaped(text)].into_iter().filter(|form| form.len() >= SHORTEST));
         }
         Json::Array(items) => items.iter().for_each(|item| collect(item, found)),
         Json::Object(fields) => fields.iter().for_each(|(_, value)| collect(value, found)),

@@ -1,6 +1,6 @@
 //! Where inputs come from, and what is said about bad ones.
 
-use super::{Bench, demo};
+use super::{Bench, demo, status::running_pool};
 
 #[test]
 fn without_inputs_the_error_says_what_to_give() {
@@ -114,5 +114,49 @@ fn values_of_secrets_are_never_repeated() {
         assert_eq!(outcome.code, 1, "{command}");
         let all = outcome.out + &outcome.err;
         assert!(all.contains("bootstrap_data") && !all.contains("cGxhbnRlZA"), "{command}: {all}");
+    }
+}
+
+#[test]
+fn an_odd_version_is_taken_with_a_warning_and_shown_as_it_is() {
+    let bench = Bench::new();
+    let pool = format!("--sandbox account.json -var-file={}", demo().display());
+    let warning = "Warning: kubernetes_version does not look like a version\n";
+    for (version, odd) in [
+        ("banana", true),
+        ("v1.34", true),
+        ("v1.034.1", true),
+        ("v1.35.1~rc1", true),
+        ("1.34.1", false),
+        ("v1.31.4+rke2r1", false),
+        ("v1.35.0-rc.1", false),
+    ] {
+        let outcome =
+            bench.run(&format!("validate -var-file={} -var kubernetes_version={version}", demo().display()));
+        assert_eq!((outcome.code, outcome.err.contains(warning)), (0, odd), "{version}: {}", outcome.err);
+        assert!(
+            !odd || outcome.err.contains(&format!("kubernetes_version is \"{version}\"")),
+            "{}",
+            outcome.err
+        );
+    }
+    let bench = running_pool();
+    let plan = bench.run(&format!("plan {pool} -var kubernetes_version=v1.35.1~rc1")).ok();
+    assert!(plan.contains(warning.trim_end()), "{plan}");
+    let words = plan.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        words.contains("because the launch template was made for v1.35.0, wanted for v1.35.1~rc1"),
+        "{plan}"
+    );
+    // From there on, nobody knows it but as a digest.
+    bench.run(&format!("apply -auto-approve --wait {pool} -var kubernetes_version=v1.35.1~rc1")).ok();
+    bench.run(&format!("plan -detailed-exitcode {pool} -var kubernetes_version=v1.35.1~rc1")).ok();
+    let long = "v1.35.1-".to_owned() + &"x".repeat(200) + "~";
+    for (version, shown) in [("v1.35.2", "v1.35.2"), (&long, "v1.35.1-xxx")] {
+        let plan = bench.run(&format!("plan {pool} -var kubernetes_version={version}")).ok();
+        let (verdict, _) = plan.split_once("\n\n").unwrap();
+        let verdict = verdict.split_whitespace().collect::<Vec<_>>().join(" ");
+        let made = format!("made for a version that its tag holds as a digest, wanted for {shown}");
+        assert!(verdict.contains(&made) && verdict.len() < 600, "{verdict}");
     }
 }

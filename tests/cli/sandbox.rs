@@ -298,3 +298,17 @@ fn a_signal_is_heard_while_a_large_account_is_simulated() {
     let bytes = std::fs::read(bench.path("account.json")).unwrap();
     assert_eq!(String::from_utf8(bytes).unwrap(), account.to_string(), "what was given up was not written");
 }
+
+#[test]
+fn what_is_said_of_a_bad_sandbox_or_policy_ends_once() {
+    let bench = Bench::new();
+    bench.write("s.json", "{\"format\": 1}");
+    let told = bench.run(&format!("outputs --sandbox s.json -var-file={}", demo().display())).fails("s.json");
+    assert!(told.err.trim_end().ends_with("begin anew."), "{}", told.err);
+    bench.write("policy.json", "{\"Statement\"");
+    bench.run("iam-policy --all-pools --compare policy.json").fails("It is not JSON");
+    bench
+        .run("iam-policy --all-pools --compare missing.json")
+        .fails("No such file or directory (os error 2).");
+    bench.run("validate -var-file=missing.json").fails("No such file or directory (os error 2).");
+}

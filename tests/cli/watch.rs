@@ -70,9 +70,15 @@ impl Terminal {
     }
 
     pub(crate) fn run(&self, bench: &Bench, line: &str) -> Child {
+        self.command(bench, line).spawn().unwrap()
+    }
+
+    /// The program with all of its streams on the terminal.
+    pub(crate) fn command(&self, bench: &Bench, line: &str) -> Command {
         let side = || self.program.try_clone().unwrap();
         let mut command = bench.command(line.split_whitespace());
-        command.env("TERM", "xterm").stdin(side()).stdout(side()).stderr(side()).spawn().unwrap()
+        command.env("TERM", "xterm").stdin(side()).stdout(side()).stderr(side());
+        command
     }
 
     /// Waits until a text is there.

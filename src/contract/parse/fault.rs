@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 
 use crate::contract::{
-    inputs::{Inputs, escaped, shown_name},
+    inputs::{Inputs, shown_name},
     json::Json,
     known::{KNOWN, nearest},
     problem::{Diagnostic, Problems},
+    quote::{is_quotable, quoted},
 };
 
 /// The most faults told of one input. More of one kind help nobody and could fill a terminal.
@@ -18,9 +19,6 @@ const MAX_MISSING_TOLD: usize = 3;
 /// What somebody at a shell can do about missing inputs.
 const WHERE_FROM: &str = "Give -var-file=FILE with the inputs that the controller rendered for the pool; \
                           `machinepool schema inputs` describes them.";
-
-/// The most characters of a value or key that a message repeats.
-const MAX_QUOTED: usize = 80;
 
 /// One refused value: where in its input, and what about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,30 +67,20 @@ impl From<Fault> for Faults {
     }
 }
 
-/// A value for a message: short, on one line.
-pub(super) fn shown(json: &Json) -> String {
+/// A value for a message: short, on one line, and nothing that may be a secret.
+fn shown(json: &Json) -> String {
     match json {
         Json::Bool(value) => value.to_string(),
-        Json::Number(text) => shortened(text),
+        Json::Number(text) if is_quotable(text) => text.clone(),
+        Json::Number(text) => format!("a number of {} characters", text.len()),
         Json::String(text) => quoted(text),
         Json::Null | Json::Array(_) | Json::Object(_) => json.kind().to_owned(),
     }
 }
 
-/// A text in quotes for a message: short, on one line.
-pub(super) fn quoted(text: &str) -> String {
-    format!("\"{}\"", shortened(text))
-}
-
-fn shortened(text: &str) -> String {
-    let start: String = text.chars().take(MAX_QUOTED).collect();
-    let sign = if start.len() < text.len() { "..." } else { "" };
-    format!("{}{sign}", escaped(&start))
-}
-
 /// The place of a map's key.
 pub(super) fn key_place(key: &str) -> String {
-    format!("[{}]", quoted(key))
+    if is_quotable(key) { format!("[{}]", quoted(key)) } else { format!("[a key of {} bytes]", key.len()) }
 }
 
 /// Reads inputs by name and keeps what was wrong with each.
@@ -113,6 +101,11 @@ impl<'a> Report<'a> {
     /// The value of an input; `None` if left out or null.
     pub(super) fn given(&self, name: &str) -> Option<&'a Json> {
         self.inputs.get(name).map(|input| &input.value).filter(|value| **value != Json::Null)
+    }
+
+    /// Whether no message may repeat the value of an input.
+    pub(super) fn is_hidden(&self, name: &str) -> bool {
+        self.inputs.is_hidden(name)
     }
 
     /// Reads an input that must be there.
@@ -161,7 +154,7 @@ impl<'a> Report<'a> {
     pub(super) fn refuse(&mut self, name: &'static str, Faults(faults): Faults) {
         let origin = self.inputs.get(name).map_or("default", |input| input.origin.as_str());
         let untold = faults.len().saturating_sub(MAX_TOLD);
-        let hidden = self.inputs.is_hidden(name);
+        let hidden = self.is_hidden(name);
         for Fault { place, complaint, without_value } in faults.into_iter().take(MAX_TOLD) {
             let complaint = without_value.filter(|_| hidden).unwrap_or(complaint);
             let detail = format!("{name}{place} {complaint} ({origin}).");

@@ -3,14 +3,11 @@
 use std::collections::BTreeSet;
 
 use super::{
-    cluster::CLUSTER_TAG,
-    controller::Controller,
-    fault::{Report, quoted},
-    syntax::is_tag_value,
-    variables::Variables,
+    cluster::CLUSTER_TAG, controller::Controller, fault::Report, syntax::is_tag_value, variables::Variables,
 };
 use crate::contract::{
     exports::Exports,
+    quote::quoted,
     request::{IDENTITY_TAGS, Tags},
 };
 

@@ -10,6 +10,7 @@ use crate::contract::{
     inputs::Inputs,
     outputs::MAX_PROVIDER_IDS,
     problem::{Diagnostic, Problems},
+    quote::quoted,
     request::{Autoscaling, Request, Scope},
 };
 
@@ -95,6 +96,7 @@ fn combine(report: &mut Report<'_>, (controller, exports, variables): Parts) -> 
     identity::warn_of_contradictions(report, &controller);
     warn_of_foreign_key(report, &variables, &exports);
     warn_of_size(report, &controller);
+    warn_of_version(report, &controller);
     assemble(controller, exports, variables, std::mem::take(&mut report.warnings))
 }
 
@@ -110,6 +112,22 @@ fn warn_of_foreign_key(report: &mut Report<'_>, variables: &Variables, exports: 
                 exports.region
             ),
         );
+    }
+}
+
+/// A version is opaque: images of one's own may have names of any kind. But a slip of the hand in it replaces every
+/// instance, or finds no image.
+fn warn_of_version(report: &mut Report<'_>, controller: &Controller) {
+    const NAME: &str = "kubernetes_version";
+    let odd = controller.kubernetes_version.as_deref().filter(|text| !syntax::is_kubernetes_version(text));
+    if let Some(text) = odd {
+        let is =
+            if report.is_hidden(NAME) { "has a value that" } else { &format!("is {}, which", quoted(text)) };
+        let detail = format!(
+            "{NAME} {is} does not look like a Kubernetes version such as v1.34.1. It is taken as it is: an image is \
+             looked for by it, and a change of it replaces every instance."
+        );
+        report.warn(format!("{NAME} does not look like a version"), detail);
     }
 }
 

@@ -3,6 +3,8 @@
 
 use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory};
 
+use crate::contract::quote::quoted;
+
 /// The longest tag key, in characters.
 pub(super) const MAX_TAG_KEY: usize = 128;
 
@@ -56,7 +58,7 @@ pub(super) fn label_faults(key: &str, value: &str) -> Vec<String> {
         faults.push(format!(
             "is {}, but must be empty or 1 to 63 letters, digits, \"-\", \"_\" or \".\", the first and last a \
              letter or digit",
-            super::fault::quoted(value)
+            quoted(value)
         ));
     }
     faults
@@ -109,6 +111,21 @@ pub(super) fn tag_faults(key: &str, value: &str, reserved: &[&str]) -> Vec<Strin
         faults.push(format!("has {} in its value, but AWS takes only {ALLOWED}", shown(c)));
     }
     faults
+}
+
+/// A version as Cluster API takes them: three numbers behind an optional `v`, and perhaps something behind them.
+pub(super) fn is_kubernetes_version(text: &str) -> bool {
+    let numbers = text.strip_prefix('v').unwrap_or(text);
+    let mut parts = numbers.splitn(3, '.');
+    let is_number =
+        |part: &str| part.bytes().all(|b| b.is_ascii_digit()) && (part == "0" || !part.starts_with('0'));
+    let (Some(major), Some(minor), Some(rest)) = (parts.next(), parts.next(), parts.next()) else {
+        return false;
+    };
+    let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+    let (patch, behind) = rest.split_at(end);
+    [major, minor, patch].into_iter().all(|part| !part.is_empty() && is_number(part))
+        && behind.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.+".contains(&b))
 }
 
 /// Between `min` and `max` characters, none of them a control character.

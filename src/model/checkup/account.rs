@@ -2,7 +2,7 @@
 
 use super::{AUTOSCALING_ROLE, Caller, Check, Facts, Limits, Look, PoolFacts, SPOT_ROLE, Trouble};
 use crate::{
-    contract::request::Request,
+    contract::{problem::sentence, request::Request},
     model::{
         names::Names,
         observed::{Group, Object},
@@ -86,7 +86,7 @@ pub(super) fn bucket(request: &Request, object: &Look<Object>) -> Check {
             .fix("Check bootstrap_bucket of the cluster's exports, and that the cluster has been applied."),
         Look::Failed { kind: Trouble::Elsewhere, words, .. } => {
             Check::fail(ID, format!("Bucket {bucket} is not in {}", request.exports.region))
-                .because(format!("S3 says: {words}."))
+                .because(format!("S3 says: {}", sentence(words)))
                 .fix("Check region and bootstrap_bucket of the cluster's exports.")
         }
         Look::Denied { call } => Check::fail(ID, format!("Bucket {bucket} cannot be looked into"))

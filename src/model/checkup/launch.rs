@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{Check, Facts, InstanceProfile, InstanceType, Look, Trouble};
 use crate::{
-    contract::request::Request,
+    contract::{problem::sentence, request::Request},
     model::{
         image::{self, family_architecture},
         observed::{Image, Images},
@@ -59,7 +59,7 @@ fn chosen<'a>(request: &Request, look: &'a Look<Vec<Image>>) -> Result<(Check, O
         Look::Failed { kind: Trouble::Missing, words, .. } => {
             let id = request.machine_image.id.as_ref().map_or("that is pinned", |id| id.as_str());
             return Err(Check::fail(ID, format!("Image {id} does not exist in {region}"))
-                .because(format!("AWS says: {words}"))
+                .because(format!("AWS says: {}", sentence(words)))
                 .fix("Set machine_image.id to an AMI of this region that is shared with this account."));
         }
         other => return Err(Check::unseen(ID, "the image", other)),

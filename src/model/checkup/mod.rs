@@ -2,7 +2,10 @@
 
 use serde::Serialize;
 
-use crate::contract::request::{Autoscaling, Request};
+use crate::contract::{
+    problem::sentence,
+    request::{Autoscaling, Request},
+};
 
 mod account;
 mod facts;
@@ -92,7 +95,9 @@ impl Check {
             Look::Denied { call } => skipped
                 .because("The credentials are not permitted to look.")
                 .fix(format!("To have this checked, allow {}.", actions_of(call))),
-            Look::Failed { call, words, .. } => skipped.because(format!("{call} failed: {words}")),
+            Look::Failed { call, words, .. } => {
+                skipped.because(format!("{call} failed: {}", sentence(words)))
+            }
             Look::Idle(reason) => skipped.because(*reason),
         }
     }

@@ -1,7 +1,7 @@
 //! What the credentials may do, as far as it can be found out without doing it.
 
 use super::{Check, Look, PoolFacts, Rehearsal, Status, Trouble};
-use crate::contract::request::Request;
+use crate::contract::{problem::sentence, request::Request};
 
 /// The reads of every command. What one of them denies, plan fails with.
 pub(super) fn reads(request: &Request, pool: &PoolFacts) -> Check {
@@ -61,16 +61,16 @@ pub(super) fn reads(request: &Request, pool: &PoolFacts) -> Check {
         None => Check::pass(ID, "The credentials may read all that the commands read"),
         Some((call, Trouble::Credentials, words)) => {
             Check::fail(ID, "AWS does not take the credentials for all that the commands read")
-                .because(format!("{call} failed: {words}"))
+                .because(format!("{call} failed: {}", sentence(&words)))
                 .fix("See that the account is active and opted in to the service and region, and that the credentials are not expired.")
         }
         Some((call, _, words)) if pool.is_out_of_reach() => {
             Check::fail(ID, "Nothing of the pool can be read: AWS cannot be reached")
-                .because(format!("{call} failed: {words}"))
+                .because(format!("{call} failed: {}", sentence(&words)))
                 .fix(super::account::REACH)
         }
         Some((call, _, words)) => Check::new(ID, Status::Skipped, "Not all of the pool could be read")
-            .because(format!("{call} failed: {words}")),
+            .because(format!("{call} failed: {}", sentence(&words))),
     }
 }
 
@@ -133,7 +133,7 @@ fn check(rehearsal: &Rehearsal, look: &Look<()>) -> Check {
                 && !matches!(kind, Trouble::Network | Trouble::Unjudged) =>
         {
             Check::fail(id, "EC2 would not launch from the pool's template")
-                .because(format!("AWS says: {words}"))
+                .because(format!("AWS says: {}", sentence(words)))
                 .fix("Mend what it names; an apply makes a new version of the template.")
         }
         other => Check::unseen(id, &format!("whether the credentials may {what}"), other),

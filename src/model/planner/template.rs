@@ -37,14 +37,20 @@ fn record(view: &View<'_>, draft: &mut Draft) {
                 "{} was not made by this program. It is taken over as it is, as made for {}: nothing is \
                  replaced. If its members run something else, roll them by hand.",
                 target.name,
-                records::key_text(&wanted.iter().cloned().collect())
+                records::key_text(&view.desired.key)
             ),
         ));
     }
     let mut fields = Fields::default();
-    for ((tag, then), field) in wanted.iter().zip(["kubernetes_version", "machine_image_id"]) {
+    let key = &view.desired.key;
+    let plain = [&key.kubernetes_version, &key.machine_image_id].map(Option::as_deref);
+    for (((tag, held), plain), field) in
+        wanted.iter().zip(plain).zip(["kubernetes_version", "machine_image_id"])
+    {
         let now = before.and_then(|t| recorded(view, t).get(tag).cloned()).filter(|v| !v.is_empty());
-        fields.optional(field, now, Some(then).filter(|v| !v.is_empty()));
+        // What the tags hold as a digest is shown as it is, if it is something new.
+        let then = if now.as_ref() == Some(held) { Some(held.as_str()) } else { plain };
+        fields.optional(field, now, then.filter(|text| !text.is_empty()));
     }
     draft.change(Address::VersionRoll, &target.name, action, fields.into_vec());
 }
@@ -176,7 +182,7 @@ fn explain_replacement(view: &View<'_>, draft: &mut Draft) {
     else {
         return;
     };
-    let wanted = records::key_text(&records::key_tags(&view.desired.key).into_iter().collect());
-    let made_for = records::key_text(&recorded(view, earlier));
+    let wanted = records::key_text(&view.desired.key);
+    let made_for = records::held_key_text(&recorded(view, earlier));
     change.reason = Some(format!("made for {made_for}, wanted for {wanted}"));
 }

@@ -10,7 +10,8 @@ use super::{
 };
 use crate::contract::{
     json::Json,
-    problem::{Diagnostic, Problems},
+    problem::{Diagnostic, Problems, sentence},
+    quote,
 };
 
 /// Reads a file that `-backend-config` names.
@@ -68,11 +69,14 @@ impl Reading {
     }
 
     fn file(&mut self, path: &str, open: OpenFile<'_>) {
-        let place = format!("-backend-config={path}");
+        let place = format!("-backend-config={}", quote::file(path));
         match open(Path::new(path)) {
             Err(error) => self.refuse(
                 format!("{place}: the file cannot be read"),
-                format!("{error}. What is meant for a setting and not for a file is written NAME=VALUE."),
+                format!(
+                    "{} What is meant for a setting and not for a file is written NAME=VALUE.",
+                    sentence(&error.to_string())
+                ),
             ),
             Ok(bytes) => match content(path, &bytes) {
                 Ok(fields) => self.fields(&place, &fields),

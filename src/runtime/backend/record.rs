@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Settings;
 use crate::{
+    contract::problem::sentence,
     error::{Failure, Kind, naming_user},
     runtime::private_file,
 };
@@ -75,7 +76,7 @@ fn unusable(path: &Path, fault: &str) -> Failure {
 }
 
 fn run_init(summary: &str, path: &Path, fault: &str) -> Failure {
-    Failure::new(Kind::Local, summary, format!("{} {fault}.", path.display()))
+    Failure::new(Kind::Local, summary, format!("{} {}", path.display(), sentence(fault)))
 }
 
 fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{Exec, Secret, Settings};
-use crate::contract::{json::Json, known, number::Decimal};
+use crate::contract::{json::Json, known, number::Decimal, quote};
 
 /// How a setting is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,8 +48,7 @@ pub(super) fn shape(name: &str) -> Option<Shape> {
 pub(super) fn unknown(name: &str) -> String {
     let meant = known::nearest(name, SETTINGS.map(|(known, _)| known));
     let hint = meant.map(|meant| format!(" Did you mean {meant:?}?")).unwrap_or_default();
-    let shown: String = name.chars().take(known::MAX_SHOWN_NAME).collect();
-    format!("The kubernetes backend has no setting {shown:?}.{hint}")
+    format!("The kubernetes backend has no setting \"{}\".{hint}", quote::within_quotes(name))
 }
 
 impl Settings {

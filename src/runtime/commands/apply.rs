@@ -16,12 +16,16 @@ use super::{
 use crate::{
     app::{
         account::Place,
-        ask::Approval,
+        ask::{Approval, Asking},
         load,
         session::{Run, Session},
     },
     cli::ApplyArgs,
-    contract::{outputs::Outputs, problem::Diagnostic, request::Request},
+    contract::{
+        outputs::Outputs,
+        problem::{Diagnostic, sentence},
+        request::Request,
+    },
     engine::{
         self, Applied, Planned,
         context::{Context, Interrupt},
@@ -61,7 +65,7 @@ pub(crate) fn apply(session: &Session<'_>, args: &ApplyArgs) -> anyhow::Result<u
     };
     let approval = match &saved {
         Some(_) => Approval::Given,
-        None => Approval::new(args.auto_approve, &args.terraform, session.ui),
+        None => Approval::new(Asking::Apply, args.auto_approve, &args.terraform, &args.inputs, session.ui),
     };
     if saved.as_ref().is_some_and(|saved| saved.purpose == Purpose::Destroy) {
         let how = destroy::How { approval, timeout: args.timeout, locking: args.terraform.locking };
@@ -336,7 +340,7 @@ pub(super) async fn in_time<T>(
 fn untold(failure: &Failure) -> Failure {
     let diagnostic = Diagnostic::warning(
         "What was done is not recorded in the state",
-        format!("{failure}. The next apply or refresh records it."),
+        format!("{} The next apply or refresh records it.", sentence(&failure.to_string())),
     );
     Failure { kind: failure.kind, diagnostics: vec![diagnostic] }
 }

@@ -14,7 +14,7 @@ use super::{
 use crate::{
     app::{
         account::Place,
-        ask::Approval,
+        ask::{Approval, Asking},
         load,
         session::{Run, Session},
     },
@@ -40,7 +40,13 @@ pub(super) struct How {
 pub(crate) fn destroy(session: &Session<'_>, args: &DestroyArgs) -> anyhow::Result<u8> {
     let setting = Setting::here()?;
     let how = How {
-        approval: Approval::new(args.auto_approve, &args.terraform, session.ui),
+        approval: Approval::new(
+            Asking::Destroy,
+            args.auto_approve,
+            &args.terraform,
+            &args.inputs,
+            session.ui,
+        ),
         timeout: args.timeout,
         locking: args.terraform.locking,
     };

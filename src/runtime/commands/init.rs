@@ -6,7 +6,7 @@ use super::setting::Setting;
 use crate::{
     app::Ui,
     cli::InitArgs,
-    contract::problem::Diagnostic,
+    contract::problem::{Diagnostic, sentence},
     error::{Failure, Kind},
     runtime::{module, private_file, root::FILE},
 };
@@ -61,15 +61,19 @@ fn check_module(source: &str) -> Result<(), Failure> {
         Failure::new(Kind::Input, format!("Module directory {source} is not this role's"), detail)
     };
     let entries = fs::read_dir(source).map_err(|error| {
-        refused(format!("{FILE} calls the module in {source}, which cannot be read: {error}."))
+        refused(format!(
+            "{FILE} calls the module in {source}, which cannot be read: {}",
+            sentence(&error.to_string())
+        ))
     })?;
     let mut declared = BTreeSet::new();
     for path in entries.filter_map(Result::ok).map(|entry| entry.path()) {
         let Some(name) = path.file_name().and_then(|name| name.to_str()) else { continue };
         // A pipe or a device would never end.
         if module::is_terraform(name) && path.is_file() {
-            let text = private_file::read(&path, LARGEST_MODULE_FILE)
-                .map_err(|error| refused(format!("{} cannot be read: {error}.", path.display())))?;
+            let text = private_file::read(&path, LARGEST_MODULE_FILE).map_err(|error| {
+                refused(format!("{} cannot be read: {}", path.display(), sentence(&error.to_string())))
+            })?;
             declared.extend(module::variables(name, &text));
         }
     }

@@ -12,7 +12,7 @@ use super::{keep::Keep, setting::Setting};
 use crate::{
     app::{Ui, account::Account, session::Session},
     cli::LockArgs,
-    contract::{outputs::Outputs, request::Scope},
+    contract::{outputs::Outputs, problem::sentence, request::Scope},
     engine::context::Interrupt,
     error::Failure,
     model::{
@@ -269,8 +269,9 @@ fn leave(mut failure: Failure, state: &State) -> Failure {
              apply records anew what is in AWS."
         ),
         Err(error) => format!(
-            "It could not be left in {ERRORED} either: {error}. Nothing real is lost: the next apply records anew \
-             what is in AWS."
+            "It could not be left in {ERRORED} either: {} Nothing real is lost: the next apply records anew what is in \
+             AWS.",
+            sentence(&error.to_string())
         ),
     };
     if let Some(last) = failure.diagnostics.last_mut() {

@@ -13,11 +13,13 @@ use crate::{
         session::{Run, Session},
     },
     cli::{PlanArgs, PlanFormat},
-    contract::{ids::ImageId, outputs::Outputs, request::Scope},
+    contract::{ids::ImageId, outputs::Outputs, quote, request::Scope},
     engine::{self, Planned, context::Interrupt},
+    error::{Failure, Kind},
     model::plan::Plan,
     runtime::{
         plan_json::{self, OutputChange, Shown},
+        plan_place::{self, Needed},
         planfile::{Essence, Origin, SavedPlan},
     },
     view::{self, Purpose, Style, Subject},
@@ -28,6 +30,11 @@ const CHANGES: u8 = 2;
 
 /// Shows what apply would do, or destroy; saves it if told to.
 pub(crate) fn plan(session: &Session<'_>, args: &PlanArgs) -> anyhow::Result<u8> {
+    if let Some(path) = &args.out {
+        let needed = Needed { inputs: args.inputs.files(), sandbox: session.sandbox.as_deref() };
+        plan_place::check(path, &needed)
+            .map_err(|problem| Failure { kind: Kind::Local, diagnostics: vec![problem] })?;
+    }
     let setting = Setting::here()?;
     if !args.destroy {
         setting.check()?;
@@ -157,7 +164,7 @@ fn finish(
         PlanFormat::Text => tell::plan(run.ui, &concealed, &subject, &outputs),
     }
     if let (Some(path), None) = (&args.out, run.ui.lines()) {
-        run.ui.say(&format!("Saved in {0}. To carry it out: machinepool apply {0}\n", path.display()));
+        run.ui.say(&format!("Saved in {0}. To carry it out: machinepool apply {0}\n", quote::file(path)));
     }
     let changes = !made.plan.is_empty() || (made.purpose == Purpose::Apply && !outputs.is_empty());
     Ok(if args.detailed_exitcode && changes { CHANGES } else { 0 })
@@ -188,7 +195,5 @@ fn save(
         json: plan_json::plan_json(shown),
         text: shown.secrets.mask(text),
     };
-    saved.write(path).map_err(|problem| {
-        crate::error::Failure { kind: crate::error::Kind::Local, diagnostics: vec![problem] }.into()
-    })
+    Ok(saved.write(path).map_err(|problem| Failure { kind: Kind::Local, diagnostics: vec![problem] })?)
 }

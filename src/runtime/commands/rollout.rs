@@ -10,7 +10,7 @@ use super::{
 use crate::{
     app::{
         account::Place,
-        ask::Approval,
+        ask::{Approval, Asking},
         load,
         session::{Run, Session},
     },
@@ -36,7 +36,8 @@ pub(crate) fn start_rollout(session: &Session<'_>, args: &RolloutStartArgs) -> a
     let setting = Setting::here()?;
     setting.check()?;
     let request = setting.inputs(session.ui, &args.inputs)?.request()?;
-    let approval = Approval::new(args.auto_approve, &args.terraform, session.ui);
+    let approval =
+        Approval::new(Asking::Rollout, args.auto_approve, &args.terraform, &args.inputs, session.ui);
     session.listening(async |interrupt| {
         let locking = args.terraform.locking;
         Ledger::hold(session, &setting, locking, Holding::Apply, interrupt, async |ledger| {
@@ -88,7 +89,7 @@ impl Start<'_> {
         self.approval.obtain(run.ui, &run.interrupt, Purpose::Apply).await?;
         let (planned, plan) = match self.approval {
             Approval::Asked => self.as_approved(run, &plan).await?,
-            Approval::Given | Approval::Nobody(_) => (planned, plan),
+            Approval::Given | Approval::Nobody(..) => (planned, plan),
         };
         let replaced = plan.replaced.len();
         let context = run.context(self.args.timeout);

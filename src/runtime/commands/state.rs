@@ -9,7 +9,7 @@ use super::{keep::Keep, ledger::Purpose, setting::Setting};
 use crate::{
     app::session::Session,
     cli::{ForceUnlockArgs, StateCommand, StateListArgs, StatePushArgs},
-    contract::known::shown_file,
+    contract::{problem::sentence, quote},
     error::{Failure, Kind},
     runtime::{
         private_file,
@@ -160,8 +160,8 @@ fn read(path: &Path) -> Result<Vec<u8>, Failure> {
     text.map_err(|error| {
         Failure::new(
             Kind::Local,
-            format!("Cannot read the state from {}", shown_file(&path.to_string_lossy())),
-            format!("{error}."),
+            format!("Cannot read the state from {}", quote::file(path)),
+            sentence(&error.to_string()),
         )
     })
 }

@@ -9,7 +9,7 @@ use super::{
     calls::{LEASES, PATIENT, PAUSES},
     lease::{Change, hold, holder, let_go, turn},
 };
-use crate::{clock::Clock, engine::context::Interrupt};
+use crate::{clock::Clock, contract::quote, engine::context::Interrupt};
 
 /// The first pause between two attempts; each further one is twice as long.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
@@ -203,7 +203,8 @@ impl Store {
             _ if unanswered => Ok(false),
             None => Err(not_locked("state is already unlocked", "Nobody holds the lock.")),
             Some(other) => {
-                let summary = format!("lock id {id:?} does not match existing lock");
+                let summary =
+                    format!("lock id \"{}\" does not match existing lock", quote::within_quotes(id));
                 Err(not_locked(&summary, &described(&other)))
             }
         })

@@ -1,0 +1,112 @@
+//! Where `plan -out` saves: never over what somebody needs.
+
+use std::fs;
+
+use super::{Bench, Outcome, demo};
+
+/// A bench with the pool's inputs in `pool.json`.
+fn bench() -> Bench {
+    let bench = Bench::new();
+    bench.write("pool.json", &fs::read_to_string(demo()).unwrap());
+    bench
+}
+
+const PLAN: &str = "plan --sandbox account.json -var-file pool.json";
+
+/// Refused before an account is asked, and every file is as it was.
+#[track_caller]
+fn refuses(bench: &Bench, line: &str, why: &str) {
+    let all = || {
+        let mut files: Vec<_> = fs::read_dir(bench.directory.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+            .map(|path| (path.clone(), fs::read(path).ok()))
+            .collect();
+        files.sort();
+        files
+    };
+    let before = all();
+    let outcome = bench.run(line).fails(why);
+    assert!(outcome.err.starts_with("Error: Cannot save the plan in "), "{line}: {}", outcome.err);
+    assert!(all() == before, "{line}");
+}
+
+#[test]
+fn a_file_that_is_no_saved_plan_is_not_written_over() {
+    let bench = bench();
+    let no_plan = "is no saved plan";
+    refuses(&bench, &format!("{PLAN} -out pool.json"), "the inputs are read from it");
+    bench.write("notes.md", "# Notes\n");
+    bench.write("almost", "{\"machinepool\": 1}");
+    bench.write("terraform.tfvars.json", "{}");
+    bench.write("errored.tfstate", "{\"version\": 4}");
+    for file in ["notes.md", "almost", "errored.tfstate"] {
+        refuses(&bench, &format!("{PLAN} -out={file}"), no_plan);
+        refuses(&bench, &format!("{PLAN} -destroy -out=./{file}"), no_plan);
+    }
+    refuses(&bench, &format!("{PLAN} -out=notes.md"), "Give -out another name");
+}
+
+#[test]
+fn names_that_a_command_reads_are_no_place_for_a_plan() {
+    let bench = bench();
+    refuses(&bench, &format!("{PLAN} -out=account.json"), "the sandbox");
+    refuses(&bench, &format!("{PLAN} -out=./account.json"), "the sandbox");
+    let inside = bench.directory.path().join("account.json");
+    refuses(&bench, &format!("{PLAN} -out={}", inside.display()), "the sandbox");
+    for file in ["main.tf.json", "terraform.tfvars.json", "x.auto.tfvars.json", "./main.tf.json"] {
+        refuses(&bench, &format!("{PLAN} -out={file}"), "reads a file of that name");
+    }
+    // Elsewhere, nothing reads it.
+    fs::create_dir(bench.path("elsewhere")).unwrap();
+    bench.run(&format!("{PLAN} -out=elsewhere/main.tf.json")).ok();
+    // An empty file is a new account, and an input's file may be a link to another.
+    fs::write(bench.path("account.json"), "").unwrap();
+    refuses(&bench, &format!("{PLAN} -out=account.json"), "the sandbox");
+    std::os::unix::fs::symlink("pool.json", bench.path("link.json")).unwrap();
+    refuses(&bench, &format!("{PLAN} -out=link.json"), "the inputs are read from it");
+    fs::write(bench.path("later.json"), "{}").unwrap();
+    refuses(
+        &bench,
+        "plan --sandbox account.json -var-file pool.json -var-file=later.json -out later.json",
+        "the inputs are read from it",
+    );
+}
+
+#[test]
+fn what_is_no_file_takes_no_plan() {
+    let bench = bench();
+    fs::create_dir(bench.path("directory")).unwrap();
+    refuses(&bench, &format!("{PLAN} -out=directory"), "It is a directory");
+    refuses(&bench, &format!("{PLAN} -out=no-such/p.tfplan"), "There is no directory no-such.");
+    refuses(&bench, &format!("{PLAN} -out=directory/.."), "It is a directory");
+    // A plan holds bootstrap data: it goes into a file of its owner's, or nowhere.
+    for stream in ["/dev/stdout", "/dev/null", "-", "/dev/fd/1"] {
+        let outcome = bench.run(&format!("{PLAN} -out={stream}")).fails("only its owner can read");
+        assert!(!bench.path("account.json").exists() && !bench.path("-").exists(), "{}", outcome.err);
+    }
+    // Standard output can be a file, and its name among the open ones is no name for a plan all the same.
+    let file = fs::File::create(bench.path("out.txt")).unwrap();
+    let line = format!("{PLAN} -out=/dev/fd/1");
+    let output = bench.command(line.split_whitespace()).stdout(file).output().unwrap();
+    assert!(Outcome::of(&output).fails("only its owner can read").err.contains("/dev/fd/1"));
+}
+
+#[test]
+fn an_earlier_plan_of_whichever_program_and_version_is_replaced() {
+    let bench = bench();
+    for before in [
+        "",
+        "{\"machinepool_plan\":1,\"written_by\":\"0.0.1\"}",
+        "{\"machinepool_plan\":99,\"something\":\"new\"}",
+        "{\"machinepool_plan\":3,\"cut",
+        "PK\u{3}\u{4}\u{14}\u{0}\u{8}\u{0}tfplan",
+    ] {
+        bench.write("tfplan", before);
+        for _ in 0..2 {
+            bench.run(&format!("{PLAN} -out=tfplan")).ok();
+            bench.run("show tfplan").ok();
+        }
+    }
+    bench.run("apply --sandbox account.json tfplan").ok();
+}
