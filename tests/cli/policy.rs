@@ -81,7 +81,7 @@ fn an_identity_of_the_module_lacks_actions_and_the_exit_code_says_so() {
     let module = testdata("policies/terraform-module.json");
     let outcome = bench.run(&format!("iam-policy --compare {} {}", module.display(), pool()));
     assert_eq!(outcome.code, 1, "{}", outcome.err);
-    assert!(outcome.out.contains("autoscaling:DeleteWarmPool"), "{}", outcome.out);
+    assert!(outcome.out.contains("autoscaling:DescribeInstanceRefreshes"), "{}", outcome.out);
     bench.write(
         "more.json",
         r#"{"Statement": {"Effect": "Allow", "Action": ["autoscaling:*", "ec2:*"], "Resource": "*"}}"#,
