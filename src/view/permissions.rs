@@ -81,7 +81,7 @@ fn rows(findings: &[&Finding], style: Style) -> String {
         let why = match &finding.verdict {
             Verdict::Lacking => text::capitalised(finding.purpose),
             Verdict::Denied(by) => text::capitalised(&format!("denied by statement {by}")),
-            Verdict::Unclear(doubts) => text::capitalised(&doubts.join("; ")),
+            Verdict::Shut(doubts) | Verdict::Unclear(doubts) => text::capitalised(&doubts.join("; ")),
         };
         let resources: Vec<String> = finding.resources.iter().map(|one| text::line(one)).collect();
         let (on, why) = (resources.join("\n"), text::line(&why));
