@@ -17,14 +17,30 @@ use crate::{
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 const READ_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Attempts of one call. With the pauses below, about half a minute of throttling or of failing
-/// connections is sat out before a call fails.
-const ATTEMPTS: u32 = 10;
+/// How long a call is tried again and again before it fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Patience {
+    /// About half a minute of throttling or of failing connections is sat out.
+    Long,
+    /// A burst of throttling is, and not much more.
+    Short,
+}
+
+impl Patience {
+    /// Attempts of one call, with the pauses below.
+    fn attempts(self) -> u32 {
+        match self {
+            Self::Long => 10,
+            Self::Short => 6,
+        }
+    }
+}
+
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
 const LONGEST_PAUSE: Duration = Duration::from_secs(20);
 
 /// The SDK's default chain with our region, retries and HTTP client.
-pub(super) async fn sdk_config(region: Option<&str>) -> Result<SdkConfig, CloudError> {
+pub(super) async fn sdk_config(region: Option<&str>, patience: Patience) -> Result<SdkConfig, CloudError> {
     let region = match region {
         Some(region) => region.to_owned(),
         None => environment_region().await.ok_or_else(|| {
@@ -50,7 +66,7 @@ pub(super) async fn sdk_config(region: Option<&str>) -> Result<SdkConfig, CloudE
     if std::env::var_os("AWS_MAX_ATTEMPTS").is_none() {
         loader = loader.retry_config(
             RetryConfig::standard()
-                .with_max_attempts(ATTEMPTS)
+                .with_max_attempts(patience.attempts())
                 .with_initial_backoff(FIRST_PAUSE)
                 .with_max_backoff(LONGEST_PAUSE),
         );

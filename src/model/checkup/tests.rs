@@ -83,7 +83,7 @@ fn without_credentials_nothing_else_is_told() {
     only(&none, "credentials", Status::Fail, "no luck");
     // A private network may have no way to STS alone.
     let no_sts = found(|_| {}, |f| f.caller = failed(call, Trouble::Network));
-    only(&no_sts, "credentials", Status::Skipped, "sts:GetCallerIdentity failed: no luck");
+    only(&no_sts, "credentials", Status::Skipped, "could not be checked: no luck (sts:GetCallerIdentity)");
     let nothing = |caller: fn(&mut Look<Caller>)| {
         found(
             |_| {},
@@ -461,9 +461,11 @@ fn permissions() {
     let words = "InvalidParameterValue: no profile".to_owned();
     let refused = tried(Look::Failed { call: "ec2:RunInstances", kind: Trouble::Other, words });
     only(&refused, "permissions.launch", Status::Fail, "no profile");
-    for kind in [Trouble::Network, Trouble::Unjudged] {
-        let unjudged = tried(failed("ec2:RunInstances", kind));
-        only(&unjudged, "permissions.launch", Status::Skipped, "ec2:RunInstances failed: no luck");
+    for (kind, words) in [
+        (Trouble::Network, "could not be checked: no luck (ec2:RunInstances)"),
+        (Trouble::Unjudged, "ec2:RunInstances failed: no luck"),
+    ] {
+        only(&tried(failed("ec2:RunInstances", kind)), "permissions.launch", Status::Skipped, words);
     }
 }
 
