@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stderr)]
 
+#[path = "cli/corpus.rs"]
+mod corpus;
 #[path = "cli/docs.rs"]
 mod docs;
 #[path = "cli/doctor.rs"]

@@ -1,28 +1,6 @@
-//! Root modules: any text is read or refused, and all that follows from it can be asked.
-
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
-use machinepool::{
-    contract::{inputs::Inputs, request::Request},
-    runtime::{backend::Settings, root::Root, secrets::Secrets},
-};
+#[path = "../checks/root.rs"]
+mod root;
 
-const BASE: &[u8] = include_bytes!("../../testdata/demo.tfvars.json");
-
-fuzz_target!(|data: &[u8]| {
-    let Ok(root) = Root::parse(data) else { return };
-    drop((root.check(), root.check_outputs()));
-    let mut given = Inputs::default();
-    given.add_file("base", BASE).expect("the demo's inputs are read");
-    let (inputs, _) = root.inputs(&given);
-    let secrets = Secrets::of(&inputs, &root.sensitive());
-    if let Err(problems) = Request::parse(&inputs) {
-        drop(secrets.mask_all(&problems.0));
-    }
-    if let Some(block) = &root.backend
-        && let Ok(settings) = Settings::given(block, &[], &|_| panic!("no file is named"))
-    {
-        drop(settings.names("default"));
-    }
-});
+libfuzzer_sys::fuzz_target!(|data: &[u8]| root::check(data));

@@ -105,9 +105,7 @@ fn sandbox(file: &Path, place: Place<'_>) -> Result<BackEnd, Failure> {
 async fn aws(place: Place<'_>) -> Result<BackEnd, Failure> {
     let region = place.scope().region.as_ref().map(crate::contract::ids::Region::as_str);
     let patience = if matches!(place, Place::Checkup(_)) { Patience::Short } else { Patience::Long };
-    let aws = crate::cloud::aws::Aws::connect(region, patience)
-        .await
-        .map_err(|error| Failure::new(Kind::Aws, "Cannot use AWS", error.message))?;
+    let aws = crate::cloud::aws::Aws::connect(region, patience).await?;
     Ok((Box::new(aws), Rc::new(crate::clock::SystemClock)))
 }
 

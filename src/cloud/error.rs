@@ -27,6 +27,8 @@ pub enum ErrorKind {
     Credentials,
     /// No answer: connection, TLS, time-out.
     Network,
+    /// Nothing was asked: what the environment or the profile sets for the SDK cannot be used.
+    Settings,
     /// The bucket lies in another region.
     WrongRegion,
     /// The run was interrupted: it was not begun, or given up without an answer.

@@ -46,13 +46,14 @@ impl Call<'_> {
     }
 }
 
+type Silence = Box<dyn Fn(&str) -> bool>;
 type Hook = Box<dyn Fn(Moment, &Call<'_>) -> Option<CloudError>>;
 
 /// Counts the calls of the cloud that it wraps and keeps its writes.
 pub struct Recorded<C> {
     inner: C,
     hook: Option<Hook>,
-    silent: Option<Box<dyn Fn(&str) -> bool>>,
+    silent: Option<Silence>,
     log: RefCell<Log>,
 }
 

@@ -16,3 +16,5 @@ pub mod payload;
 pub mod problem;
 pub mod request;
 pub mod schema;
+
+pub use parse::{Refused, Rest};

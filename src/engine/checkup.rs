@@ -30,7 +30,9 @@ pub async fn checkup(cloud: &dyn Cloud, request: &Request, limit: Duration) -> C
     let asking = Asking { cloud, request, limit };
     // Without an answer of STS the others need not fail: a private network often has no way to it. So nobody waits
     // for it, but without credentials every call would only wait for the same failure.
-    let (caller, others) = (pin!(asking.answer(Question::Caller)), pin!(asking.facts()));
+    let caller = pin!(asking.answer(Question::Caller));
+    // Boxed, because it is large and would be part of every caller's future.
+    let others = Box::pin(asking.facts());
     let facts = match select(caller, others).await {
         Either::Left((caller @ Look::Failed { kind: Trouble::Credentials, .. }, _)) => {
             return checkup::without_credentials(&caller);
@@ -207,13 +209,13 @@ impl Asking<'_> {
         call: &'static str,
         answer: impl Future<Output = Result<T, CloudError>>,
     ) -> Look<T> {
-        match timeout(self.limit, answer).await {
-            Ok(answer) => looked(answer),
-            Err(_) => {
+        timeout(self.limit, answer).await.map_or_else(
+            |_| {
                 let words = format!("no answer within {} s", self.limit.as_secs_f64());
                 Look::Failed { call, kind: Trouble::Network, words }
-            }
-        }
+            },
+            looked,
+        )
     }
 }
 

@@ -20,7 +20,10 @@ fn kind(error: &CloudError) -> Kind {
 /// One failure for several failed calls. What stopped all of them alike is told once.
 pub(super) fn together(mut errors: Vec<CloudError>) -> Failure {
     let is_common = |e: &CloudError| {
-        matches!(e.kind, ErrorKind::Interrupted | ErrorKind::Credentials | ErrorKind::Network)
+        matches!(
+            e.kind,
+            ErrorKind::Interrupted | ErrorKind::Credentials | ErrorKind::Network | ErrorKind::Settings
+        )
     };
     if let Some(common) = errors.iter().position(is_common) {
         return errors.swap_remove(common).into();
@@ -37,6 +40,9 @@ pub(super) fn diagnostic(error: &CloudError) -> Diagnostic {
             "Interrupted",
             format!("{} Run the command again to go on.", error.message),
         );
+    }
+    if error.kind == ErrorKind::Settings {
+        return Diagnostic::error("Cannot use AWS", error.message.clone());
     }
     let CloudError { operation, resource, region, kind, code, message, request_id } = error;
     let answer =

@@ -195,7 +195,12 @@ async fn find_objects(cloud: &dyn Cloud, teardown: &mut Teardown) -> Result<(), 
                     "So the bootstrap object is gone with it.",
                 ));
             }
-            Err(error) if matches!(error.kind, ErrorKind::Credentials | ErrorKind::Network) => {
+            Err(error)
+                if matches!(
+                    error.kind,
+                    ErrorKind::Credentials | ErrorKind::Network | ErrorKind::Settings
+                ) =>
+            {
                 return Err(error.into());
             }
             Err(error) => {

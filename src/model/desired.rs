@@ -1,6 +1,6 @@
 //! What a pool should be in AWS: a pure function of inputs, image and records.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
     image, labels,
@@ -12,6 +12,7 @@ use super::{
     zones::{self, Zones},
 };
 use crate::contract::{
+    inputs::Inputs,
     payload::Payload,
     problem::{Diagnostic, Problems},
     request::{Autoscaler, Autoscaling, BootstrapFormat, IDENTITY_TAGS, Request, Tags},
@@ -99,18 +100,50 @@ pub fn roll_key(request: &Request) -> RollKey {
     }
 }
 
-/// What can be found wrong without looking at AWS.
-pub fn check(request: &Request) -> Result<(), Problems> {
-    let mut problems = Vec::new();
-    if let Err(found) = user_data(request) {
-        problems.extend(found);
+/// The request that inputs make, checked as far as that is possible without looking at AWS.
+///
+/// # Errors
+/// All that is wrong, with single inputs and with what they ask for together.
+pub fn request(inputs: &Inputs) -> Result<Request, Problems> {
+    match Request::parse_in_part(inputs) {
+        Ok(request) => check(&request).map(|()| request),
+        Err(refused) => {
+            let mut problems = refused.problems;
+            problems
+                .0
+                .extend(refused.rest.map(|rest| wrong(&rest.request, &rest.unjudged)).unwrap_or_default());
+            Err(problems)
+        }
     }
-    problems.extend(zones::asked_for(request).err());
-    problems.extend(too_many_object_tags(request));
-    if image::query(request).is_none() {
+}
+
+/// What can be found wrong without looking at AWS.
+///
+/// # Errors
+/// All of it.
+pub fn check(request: &Request) -> Result<(), Problems> {
+    let problems = wrong(request, &BTreeSet::new());
+    if problems.is_empty() { Ok(()) } else { Err(Problems(problems)) }
+}
+
+/// What is wrong, as far as it does not depend on these inputs.
+fn wrong(request: &Request, unjudged: &BTreeSet<&str>) -> Vec<Diagnostic> {
+    const EXPORTS: &str = "captf_cluster_outputs";
+    let judged = |names: &[&str]| !names.iter().any(|name| unjudged.contains(name));
+    let mut problems = Vec::new();
+    if judged(&["bootstrap_format", "bootstrap_data", "node_labels"]) {
+        problems.extend(user_data(request).err().into_iter().flatten());
+    }
+    if judged(&["failure_domains", EXPORTS]) {
+        problems.extend(zones::asked_for(request).err());
+    }
+    if judged(&["captf_tags", "captf_object", "captf_cluster"]) {
+        problems.extend(too_many_object_tags(request));
+    }
+    if judged(&["kubernetes_version", "machine_image"]) && image::query(request).is_none() {
         problems.push(image::no_version());
     }
-    if problems.is_empty() { Ok(()) } else { Err(Problems(problems)) }
+    problems
 }
 
 /// What the pool should be. `group` and `templates` are those of the pool, read for their records; `known` is
@@ -219,7 +252,7 @@ fn template(
 }
 
 /// AWS's limit on the tags of one resource.
-const RESOURCE_TAGS: usize = 50;
+pub(super) const RESOURCE_TAGS: usize = 50;
 
 /// S3's limit on the tags of one object.
 const OBJECT_TAGS: usize = 10;
@@ -370,6 +403,51 @@ mod tests {
 
     fn of(edit: impl FnOnce(&mut Request)) -> Result<Desired, Problems> {
         desired(&testing::request(edit), &found(), None, &[], &Known::default())
+    }
+
+    #[test]
+    fn what_is_wrong_with_several_inputs_is_told_with_what_is_wrong_with_one() {
+        const DEMO: &[u8] = include_bytes!("../../testdata/demo.tfvars.json");
+        let told = |edit: &str| {
+            let mut inputs = Inputs::default();
+            inputs.add_file("demo", DEMO).unwrap();
+            inputs.add_file("edit", edit.as_bytes()).unwrap();
+            let problems = request(&inputs).err().map(|problems| problems.0).unwrap_or_default();
+            problems.into_iter().map(|problem| problem.summary).collect::<Vec<_>>()
+        };
+        let tags: Vec<String> = (0..40).map(|n| format!("\"k{n}\": \"v\"")).collect();
+        let captf: Vec<String> = (0..10).map(|n| format!("\"c{n}\": \"v\"")).collect();
+        let tags =
+            format!(r#""additional_tags": {{{}}}, "captf_tags": {{{}}}"#, tags.join(","), captf.join(","));
+        let ignition = r#""bootstrap_format": "ignition", "node_labels": {"a": "b"}"#;
+        let zone = r#""failure_domains": ["us-east-1z"]"#;
+        let no_image = r#""kubernetes_version": null"#;
+        for faulty in [r#""replicas": -1"#, r#""nonsense": 1"#, r#""spot": "maybe""#, r#""instance_type": 5"#]
+        {
+            for (rest, words) in [
+                (ignition, "node_labels cannot be used with Ignition"),
+                (zone, "Unknown failure domain us-east-1z"),
+                (no_image, "No image to launch"),
+                (tags.as_str(), "Invalid value for additional_tags"),
+                (tags.as_str(), "Too many captf_tags for the bootstrap object"),
+            ] {
+                let summaries = told(&format!("{{{faulty}, {rest}}}"));
+                assert!(
+                    summaries.len() >= 2 && summaries.iter().any(|s| s == words),
+                    "{faulty} {words}: {summaries:?}"
+                );
+            }
+        }
+        // Nothing is said of what depends on a value that is not known.
+        let exports = r#""captf_cluster_outputs": {"schema": "captf.io/aws-cluster/v1"}"#;
+        for (faulty, rest) in [
+            (exports, zone),
+            (r#""bootstrap_format": "yaml""#, r#""node_labels": {"a": "b"}"#),
+            (r#""machine_image": {"id": 5}"#, no_image),
+            (r#""captf_tags": 5"#, r#""replicas": 3"#),
+        ] {
+            assert_eq!(told(&format!("{{{faulty}, {rest}}}")).len(), 1, "{faulty}");
+        }
     }
 
     #[test]

@@ -46,13 +46,37 @@ pub fn query(request: &Request) -> Option<ImageQuery> {
 /// The name pattern of a version: `{semver}` is the version without leading `v` and without any
 /// `+suffix`, `{version}` is `v` and that. What the version itself holds is taken literally.
 fn name_pattern(image: &MachineImage, version: &str) -> String {
-    let semver = version.strip_prefix('v').unwrap_or(version);
-    let semver = semver.split('+').next().unwrap_or(semver);
-    let literal: String = semver
+    let literal: String = semver(version)
         .chars()
         .flat_map(|c| matches!(c, '*' | '?' | '\\').then_some('\\').into_iter().chain([c]))
         .collect();
     image.name_format.replace("{semver}", &literal).replace("{version}", &format!("v{literal}"))
+}
+
+/// A version without leading `v` and without any `+suffix`.
+fn semver(version: &str) -> &str {
+    let version = version.strip_prefix('v').unwrap_or(version);
+    version.split('+').next().unwrap_or(version)
+}
+
+/// Whether a name that AWS found is of another version, whose digits a wildcard beside the placeholder took in:
+/// `{semver}*` of 1.31.1 finds the images of 1.31.14 as well.
+fn is_of_another_version(image: &MachineImage, version: &str, name: &str) -> bool {
+    let version = semver(version);
+    let format = &image.name_format;
+    let is_wild = |c: Option<char>| matches!(c, Some('*' | '?'));
+    let begins_wild = |(at, _): (usize, &str)| is_wild(format[..at].chars().next_back());
+    let ends_wild =
+        |(at, placeholder): (usize, &str)| is_wild(format[at + placeholder.len()..].chars().next());
+    let placeholders = || format.match_indices("{semver}").chain(format.match_indices("{version}"));
+    let (before, after) = (placeholders().any(begins_wild), placeholders().any(ends_wild));
+    let is_digit = |c: Option<char>| c.is_some_and(|c| c.is_ascii_digit());
+    let takes_in = |at: usize| {
+        (before && is_digit(name[..at].chars().next_back()))
+            || (after && is_digit(name[at + version.len()..].chars().next()))
+    };
+    let mut found = name.match_indices(version).map(|(at, _)| takes_in(at)).peekable();
+    found.peek().is_some() && found.all(|another| another)
 }
 
 /// The id of the image to launch.
@@ -67,21 +91,26 @@ pub fn choose(request: &Request, images: &Images, region: &str) -> Result<String
         Images::Found(found) => found.as_slice(),
         Images::Undescribed(_) | Images::NotAsked => &[],
     };
-    found
+    let version = request.kubernetes_version.as_deref().unwrap_or_default();
+    let (others, fitting): (Vec<_>, Vec<_>) = found
         .iter()
         .filter(|i| i.state == "available" && i.architecture == architecture)
+        .partition(|i| is_of_another_version(&request.machine_image, version, &i.name));
+    fitting
+        .into_iter()
         .max_by(|a, b| (&a.creation_date, &a.id).cmp(&(&b.creation_date, &b.id)))
         .map(|i| i.id.clone())
         .ok_or_else(|| {
             Diagnostic::error(
-                format!(
-                    "No image found for Kubernetes {}",
-                    request.kubernetes_version.as_deref().unwrap_or("")
-                ),
+                format!("No image found for Kubernetes {version}"),
                 format!(
                     "Looked for an available {architecture} image named \"{name}\" of owner {owner} in \
-                     {region}, and found none. Set machine_image.id to an AMI, or machine_image.owner, \
-                     machine_image.name_format and machine_image.architecture so that they match one."
+                     {region}, and found none{}. Set machine_image.id to an AMI, or machine_image.owner, \
+                     machine_image.name_format and machine_image.architecture so that they match one.",
+                    others.first().map_or_else(String::new, |other| format!(
+                        " but those of other versions, such as {}",
+                        other.name
+                    ))
                 ),
             )
         })
@@ -112,7 +141,10 @@ pub fn warnings(request: &Request, images: &Images, chosen: &str) -> Vec<Diagnos
         Images::NotAsked => None,
     };
     let Some(image) = image else { return Vec::new() };
-    [root_device(request, image), architecture(request, image), state(image)].into_iter().flatten().collect()
+    [root_device(request, image), volume(request, image), architecture(request, image), state(image)]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 fn root_device(request: &Request, image: &Image) -> Option<Diagnostic> {
@@ -127,6 +159,16 @@ fn root_device(request: &Request, image: &Image) -> Option<Diagnostic> {
             ),
         )
     })
+}
+
+/// A volume cannot be smaller than the snapshot that it is made from.
+fn volume(request: &Request, image: &Image) -> Option<Diagnostic> {
+    let size = request.root_volume_size_gib;
+    let least = image.root_volume_size_gib.filter(|least| size < *least)?;
+    Some(Diagnostic::warning(
+        format!("A root volume of {size} GiB is smaller than the {least} GiB of image {}", image.id),
+        format!("No instance will launch. Set root_volume_size_gib to {least} or more."),
+    ))
 }
 
 fn architecture(request: &Request, image: &Image) -> Option<Diagnostic> {
@@ -157,7 +199,8 @@ fn state(image: &Image) -> Option<Diagnostic> {
 /// Graviton, and `a1` is the first Graviton family.
 pub fn family_architecture(instance_type: &str) -> Option<&'static str> {
     let family = instance_type.split('.').next()?;
-    if family.starts_with("mac") {
+    // Macs have either; a Grace processor beside its graphics processors (`p6e-gb200`) is an Arm one.
+    if family.starts_with("mac") || family.contains("-gb") {
         return None;
     }
     let after_series = family.trim_start_matches(|c: char| c.is_ascii_lowercase());
@@ -191,6 +234,7 @@ mod tests {
             "g4dn.xlarge",
             "g6.xlarge",
             "p5.48xlarge",
+            "p6-b200.48xlarge",
             "x2iedn.large",
             "u7in-16tb.224xlarge",
             "c5.large",
@@ -198,7 +242,7 @@ mod tests {
         ] {
             assert_eq!(family_architecture(x86), Some("x86_64"), "{x86}");
         }
-        for open in ["mac2.metal", "odd"] {
+        for open in ["mac2.metal", "odd", "p6e-gb200.36xlarge"] {
             assert_eq!(family_architecture(open), None, "{open}");
         }
     }
@@ -232,6 +276,46 @@ mod tests {
         assert_eq!(name_pattern(&format, "1.31.4"), "capa-?1.31.4-*");
         assert_eq!(name_pattern(&machine_image("x-{version}-*"), "1.31.4"), "x-v1.31.4-*");
         assert_eq!(name_pattern(&format, "v1.*"), "capa-?1.\\*-*");
+    }
+
+    #[test]
+    fn a_wildcard_beside_the_version_takes_in_no_other_version() {
+        let cases = [
+            ("capi-{semver}*", "capi-1.31.1-a", "capi-1.31.14-a"),
+            ("capi-*{semver}-*", "capi-v1.31.1-a", "capi-v11.31.1-a"),
+            ("capi-{version}?", "capi-v1.31.1", "capi-v1.31.10"),
+            ("*{semver}*", "1.31.14-on-1.31.1", "1.31.14-on-1.31.19"),
+        ];
+        for (format, right, wrong) in cases {
+            let request = crate::model::testing::request(|r| {
+                r.machine_image = machine_image(format);
+                r.kubernetes_version = Some("v1.31.1+build".into());
+            });
+            let named = |id: &str, name: &str, date: &str| Image {
+                name: name.into(),
+                ..image(id, "available", "x86_64", date)
+            };
+            let newer = named("ami-2", wrong, "2026-02-01T00:00:00.000Z");
+            let both = vec![named("ami-1", right, "2026-01-01T00:00:00.000Z"), newer.clone()];
+            assert_eq!(choose(&request, &Images::Found(both), "us-east-1").unwrap(), "ami-1", "{format}");
+            let miss = choose(&request, &Images::Found(vec![newer]), "us-east-1").unwrap_err();
+            assert!(miss.detail.contains(wrong), "{}", miss.detail);
+        }
+        // Digits of the format's own are meant.
+        assert!(!is_of_another_version(&machine_image("a{semver}0-*"), "1.31.1", "a1.31.10-b"));
+        assert!(!is_of_another_version(&machine_image("a{semver}*"), "1.31.1", "A-of-another-spelling"));
+    }
+
+    #[test]
+    fn a_volume_smaller_than_the_image_is_a_warning() {
+        let request = crate::model::testing::request(|r| r.root_volume_size_gib = 40);
+        let sized = |size| Image {
+            root_volume_size_gib: Some(size),
+            ..image("ami-1", "available", "x86_64", "2026-01-01T00:00:00.000Z")
+        };
+        assert_eq!(warnings(&request, &Images::Found(vec![sized(40)]), "ami-1"), []);
+        let told = warnings(&request, &Images::Found(vec![sized(80)]), "ami-1");
+        assert!(told.len() == 1 && told[0].detail.contains("root_volume_size_gib to 80"), "{told:?}");
     }
 
     #[test]

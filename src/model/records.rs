@@ -23,7 +23,7 @@ pub const VALUE_CHARS: usize = 256;
 
 /// Whether every character may stand in a tag value: letters, digits, spaces and `_.:/=+-@`. Stricter
 /// than AWS (ASCII only), for what this program writes by itself.
-fn fits_tag(text: &str) -> bool {
+pub fn fits_tag(text: &str) -> bool {
     text.chars().count() <= VALUE_CHARS
         && text.chars().all(|c| c.is_ascii_alphanumeric() || " _.:/=+-@".contains(c))
         && text.trim() == text

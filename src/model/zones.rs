@@ -35,7 +35,7 @@ pub fn zones(
         .filter(|value| !value.is_empty());
     let record = match found {
         Some(value) => value.to_owned(),
-        None => known.zones.clone().unwrap_or_else(|| initial(request, group)).join("/"),
+        None => to_record(&known.zones.clone().unwrap_or_else(|| initial(request, group)))?,
     };
     if record.chars().count() > records::VALUE_CHARS {
         return Err(Diagnostic::error(
@@ -53,6 +53,18 @@ pub fn zones(
     let today = initial(request, None);
     let differs = request.failure_domains.is_empty() && today.join("/") != record;
     Ok(Zones { spanned, record, recorded: found.is_some(), offered: differs.then_some(today) })
+}
+
+/// The zones as their tag will hold them, from which they must come back as they were.
+fn to_record(zones: &[String]) -> Result<String, Diagnostic> {
+    match zones.iter().find(|zone| zone.contains('/') || !records::fits_tag(zone)) {
+        None => Ok(zones.join("/")),
+        Some(odd) => Err(Diagnostic::error(
+            format!("{odd:?} is no zone of AWS's"),
+            "The cluster's failure domains name it (cluster_failure_domains), and the pool's zones are recorded in \
+             a tag, which cannot hold it. Mend the cluster's failure domains.",
+        )),
+    }
 }
 
 /// The zones of `failure_domains`, sorted; each must have a subnet.
@@ -189,6 +201,18 @@ mod tests {
         let problem = zones(&request, None, &[], &Known::default()).unwrap_err();
         assert!(problem.summary.contains("us-east-1z") && !problem.summary.contains("us-east-1a"));
         assert!(problem.detail.contains("us-east-1a, us-east-1b, us-east-1c"));
+    }
+
+    #[test]
+    fn what_no_tag_can_hold_is_refused() {
+        for odd in ["bad,zone", "a/b", " us-east-1a", "zöne"] {
+            let request =
+                testing::request(|r| r.cluster_failure_domains = vec!["us-east-1a".into(), odd.into()]);
+            let problem = zones(&request, None, &[], &Known::default()).unwrap_err();
+            assert!(problem.summary.contains(odd), "{}", problem.summary);
+            // A pool that has its record needs no other.
+            zones(&request, Some(&recorded("us-east-1a")), &[], &Known::default()).unwrap();
+        }
     }
 
     #[test]

@@ -348,3 +348,16 @@ fn a_destroy_holds_while_something_is_left_of_the_same() {
     assert!(stale(&all, &Essence::of(&deletion("b", &[Address::Template]))).is_some());
     assert!(stale(&all, &Essence::of(&Plan::default())).is_some());
 }
+
+/// The fuzz target sees little of what follows, if nothing it begins with is a plan of this format.
+#[test]
+fn the_fuzzers_first_plans_are_plans() {
+    let seeds = concat!(env!("CARGO_MANIFEST_DIR"), "/fuzz/corpus/planfile");
+    let mut read = 0;
+    for seed in std::fs::read_dir(seeds).unwrap() {
+        let path = seed.unwrap().path();
+        let plan = SavedPlan::from_bytes(&std::fs::read(&path).unwrap());
+        read += usize::from(plan.is_ok_and(|plan| Request::parse(&plan.inputs).is_ok()));
+    }
+    assert!(read >= 3, "{read} are read: make them again, as tests/README.md says");
+}

@@ -34,12 +34,29 @@ fn first_boot_installs_the_payload() {
         assert_eq!(host.names(DIR), ["99-captf-bootstrap.cfg"]);
         let calls = host.notes("calls");
         assert_eq!(calls.len(), 1);
-        let target =
-            calls[0].strip_prefix(&format!("s3 cp --region eu-west-1 {OBJECT} ")).map(Path::new).unwrap();
+        let (options, target) = calls[0].split_once(&format!(" {OBJECT} ")).unwrap();
+        assert!(options.starts_with("s3 cp --region eu-west-1 "), "{options}");
+        let target = Path::new(target);
         // On the same file system, and not yet cloud-init's to read.
         assert_eq!(target.parent(), Some(host.path(DIR).as_path()));
         assert_ne!(target.extension().unwrap(), "cfg");
         assert!(host.notes("sleeps").is_empty());
+    }
+}
+
+/// A way that swallows everything lets the CLI wait a minute for each of its five tries, unless it is told not to.
+#[test]
+fn each_try_is_bounded() {
+    for shell in shells() {
+        let host = Host::new(&shell);
+        host.cli("env >@/env; cat @/payload >\"$destination\"");
+        host.boot(&[], "i-1").ok();
+        let call = &host.notes("calls")[0];
+        assert!(call.contains(" --cli-connect-timeout 5 --cli-read-timeout 15 "), "{call}");
+        let variables = host.notes("env");
+        for bound in ["AWS_MAX_ATTEMPTS=1", "AWS_RETRY_MODE=standard"] {
+            assert!(variables.iter().any(|variable| variable == bound), "{bound}: {variables:?}");
+        }
     }
 }
 

@@ -2,10 +2,9 @@
 //! only where they must.
 
 use std::{
-    collections::BTreeMap,
     fs,
     os::unix::fs::PermissionsExt as _,
-    path::{Path, PathBuf},
+    path::Path,
     process::{Command, Output, Stdio},
     time::Duration,
 };
@@ -16,6 +15,7 @@ use serde_json::{Value, json};
 use super::{
     double::Fault,
     runner::{LEASE, NAMESPACE, Runner, SECRET},
+    search::{self, files},
 };
 
 /// What the bootstrap data holds; over lines and in quotes, so that escapes cannot hide it.
@@ -30,40 +30,20 @@ fn bootstrap() -> String {
     STANDARD.encode(format!("#cloud-config\nruncmd:\n  - [join, \"{TOKEN}\"]\n"))
 }
 
-/// What each secret may look like in a text: as it is, in base64 wherever it begins, in hexadecimal digits.
-fn needles() -> BTreeMap<&'static str, Vec<String>> {
-    let encoded = |text: &str| {
-        let shifted = |by: usize| {
-            let whole = STANDARD.encode(format!("{}{text}", "x".repeat(by)));
-            // Neither end depends on the text alone.
-            whole[4..whole.len() - 4].to_owned()
-        };
-        let hex = text.bytes().fold(String::new(), |hex, byte| format!("{hex}{byte:02x}"));
-        vec![text[..12].to_owned(), shifted(0), shifted(1), shifted(2), hex]
-    };
-    let mut needles: BTreeMap<_, _> = [
-        ("bootstrap data", TOKEN),
-        ("AWS secret key", AWS_SECRET),
-        ("AWS session token", AWS_SESSION),
-        ("backend token", BACKEND_TOKEN),
-        ("client key", CLIENT_KEY),
-        ("sensitive variable", VARIABLE),
-    ]
-    .map(|(name, secret)| (name, encoded(secret)))
-    .into();
+/// Which of the planted secrets some bytes hold: a part of each will do, and either end of the bootstrap data.
+fn found(bytes: &[u8]) -> Vec<&'static str> {
     let whole = bootstrap();
-    needles
-        .get_mut("bootstrap data")
-        .unwrap()
-        .extend([whole[..24].to_owned(), whole[whole.len() - 24..].to_owned()]);
-    needles
-}
-
-/// Which secrets a text holds.
-fn found(text: &[u8]) -> Vec<&'static str> {
-    let text = String::from_utf8_lossy(text);
-    let holds = |forms: &[String]| forms.iter().any(|form| text.contains(form.as_str()));
-    needles().into_iter().filter(|(_, forms)| holds(forms)).map(|(name, _)| name).collect()
+    let secrets = [
+        ("bootstrap data", &TOKEN[..12]),
+        ("bootstrap data", &whole[..24]),
+        ("bootstrap data", &whole[whole.len() - 24..]),
+        ("AWS secret key", &AWS_SECRET[..12]),
+        ("AWS session token", &AWS_SESSION[..12]),
+        ("backend token", &BACKEND_TOKEN[..12]),
+        ("client key", &CLIENT_KEY[..12]),
+        ("sensitive variable", &VARIABLE[..12]),
+    ];
+    search::found(bytes, &secrets).into_iter().collect()
 }
 
 /// Options, and variables of the environment.
@@ -206,32 +186,7 @@ fn text(output: &Output) -> String {
     [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned()).concat()
 }
 
-/// Every file below a directory.
-fn files(directory: &Path) -> Vec<PathBuf> {
-    let mut all = Vec::new();
-    for entry in fs::read_dir(directory).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() { all.extend(files(&path)) } else { all.push(path) }
-    }
-    all
-}
-
 const VARIABLES: &str = "-var-file=terraform.tfvars.json";
-
-#[test]
-fn the_search_finds_what_it_should() {
-    let body = bootstrap();
-    for text in [
-        TOKEN,
-        &body,
-        &format!("x{body}y"),
-        &STANDARD.encode(format!("ab{TOKEN}c")),
-        &STANDARD.encode(&body)[..0],
-    ] {
-        assert_eq!(found(text.as_bytes()).is_empty(), text.is_empty(), "{text}");
-    }
-    assert_eq!(found(format!("\"{VARIABLE}\"").as_bytes()), ["sensitive variable"]);
-}
 
 #[test]
 fn a_pool_that_lives_well() {

@@ -16,6 +16,7 @@ mod module_made;
 mod mounts;
 mod operations;
 mod runner;
+mod search;
 mod secrecy;
 mod signals;
 mod takeover;

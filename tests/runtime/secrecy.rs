@@ -1,7 +1,7 @@
 //! Bootstrap data is in the inputs, in a state that Terraform wrote, and in a saved plan for its owner only:
 //! nowhere else, in no encoding, whatever the operation and its end.
 
-use std::{fs, io::Read as _, os::unix::fs::PermissionsExt as _, path::Path};
+use std::{fs, os::unix::fs::PermissionsExt as _};
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde_json::{Value, json};
@@ -9,13 +9,11 @@ use serde_json::{Value, json};
 use super::{
     double::Fault,
     runner::{NAMESPACE, Runner},
+    search::{files, found},
 };
 
 /// What each planted text holds.
 const TOKEN: &str = "pl4nted.j0in-t0ken-of-a-n0de";
-
-/// Base64 shorter than this holds no token.
-const SHORTEST: usize = TOKEN.len() * 4 / 3;
 
 fn text(rotation: u32) -> String {
     format!("#cloud-config\n# {rotation}\nwrite_files:\n- content: |\n    token: {TOKEN}\n")
@@ -31,43 +29,8 @@ fn gzipped(rotation: u32) -> String {
     STANDARD.encode(packer.finish().unwrap())
 }
 
-/// Whether the token is in some bytes: as it is, packed, in base64, or any of them in another.
-fn holds_token(bytes: &[u8], depth: u32) -> bool {
-    if bytes.windows(TOKEN.len()).any(|window| window == TOKEN.as_bytes()) {
-        return true;
-    }
-    let mut unpacked = Vec::new();
-    if bytes.starts_with(&[0x1f, 0x8b]) {
-        // Half a token would be found as well.
-        let _ = flate2::read::GzDecoder::new(bytes).read_to_end(&mut unpacked);
-    }
-    let is_base64 = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/');
-    let runs = bytes.split(|byte| !is_base64(byte)).filter(|run| run.len() >= SHORTEST);
-    depth > 0
-        && (holds_token(&unpacked, depth - 1)
-            || runs.flat_map(decoded).any(|decoded| holds_token(&decoded, depth - 1)))
-}
-
-/// What a run of base64 may mean: it may begin at any of four places of a group, as where something was cut.
-fn decoded(run: &[u8]) -> Vec<Vec<u8>> {
-    (0..4)
-        .filter_map(|start| {
-            let rest = &run[start..];
-            STANDARD.decode(&rest[..rest.len() / 4 * 4]).ok()
-        })
-        .collect()
-}
-
-#[test]
-fn the_search_finds_what_it_must() {
-    let (plain, gzipped) = (plain(1), gzipped(1));
-    let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
-    std::io::Write::write_all(&mut packer, format!("{{\"a\": \"{plain}\"}}").as_bytes()).unwrap();
-    let secret = format!("data: {}", STANDARD.encode(packer.finish().unwrap()));
-    for found in [&text(1), &plain, &gzipped, &format!("x{plain}"), &plain[30..].to_owned(), &secret] {
-        assert!(holds_token(found.as_bytes(), 4), "{found}");
-    }
-    assert!(!holds_token(&plain.as_bytes()[..30], 4) && !holds_token(STANDARD.encode("other").as_bytes(), 4));
+fn holds_token(bytes: &[u8]) -> bool {
+    !found(bytes, &[("bootstrap data", TOKEN)]).is_empty()
 }
 
 /// Runs operations, and looks at all that they leave.
@@ -103,7 +66,7 @@ impl Watch {
         let code = output.status.code().unwrap();
         self.failed += usize::from(code == 1);
         for said in [&output.stdout, &output.stderr] {
-            assert!(!holds_token(said, 4), "{args:?} tells: {}", String::from_utf8_lossy(said));
+            assert!(!holds_token(said), "{args:?} tells: {}", String::from_utf8_lossy(said));
         }
         code
     }
@@ -114,35 +77,26 @@ impl Watch {
         for resource in ["secrets", "leases"] {
             for name in self.runner.kubernetes.names(resource, NAMESPACE) {
                 let object = self.runner.kubernetes.object(resource, NAMESPACE, &name).unwrap();
-                assert!(!holds_token(object.to_string().as_bytes(), 4), "{name} holds the token");
+                assert!(!holds_token(object.to_string().as_bytes()), "{name} holds the token");
             }
         }
         let (mut plans, mut others) = (0, Vec::new());
-        files(&self.runner.work(""), &mut |path, content| {
+        for path in files(&self.runner.work("")) {
+            let content = &fs::read(&path).unwrap();
             let name = path.file_name().unwrap().to_str().unwrap().to_owned();
             match name.as_str() {
                 "terraform.tfvars.json" | "backup.tfstate" => {}
                 plan if plan.ends_with(".tfplan") => {
                     plans += 1;
-                    assert!(holds_token(content, 4), "a plan holds what its apply needs");
+                    assert!(holds_token(content), "a plan holds what its apply needs");
                     assert_eq!(fs::metadata(path).unwrap().permissions().mode() & 0o777, 0o600);
                 }
-                _ if holds_token(content, 4) => others.push(name),
+                _ if holds_token(content) => others.push(name),
                 _ => {}
             }
-        });
+        }
         assert!(others.is_empty(), "{others:?} hold the token");
         assert!(plans > 0, "this looks at the wrong place");
-    }
-}
-
-fn files(directory: &Path, each: &mut impl FnMut(&Path, &[u8])) {
-    for entry in fs::read_dir(directory).unwrap().map(Result::unwrap) {
-        if entry.file_type().unwrap().is_dir() {
-            files(&entry.path(), each);
-        } else {
-            each(&entry.path(), &fs::read(entry.path()).unwrap());
-        }
     }
 }
 

@@ -138,6 +138,34 @@ async fn pools_of_one_name_live_side_by_side() {
 }
 
 #[tokio::test]
+async fn wrong_settings_of_the_sdk_are_told_and_not_repeated() {
+    let Some(pool) = Pool::new().await else { return };
+    for (variable, value) in [
+        ("AWS_MAX_ATTEMPTS", "0"),
+        ("AWS_MAX_ATTEMPTS", "planted"),
+        ("AWS_RETRY_MODE", "planted"),
+        ("AWS_ENDPOINT_URL", "planted"),
+        ("AWS_ENDPOINT_URL", "http://us er:planted@host"),
+    ] {
+        let calls = pool.calls_of(|pool| {
+            let output = pool.command(&["plan"]).env(variable, value).output().unwrap();
+            let told = String::from_utf8(output.stderr).unwrap();
+            assert_eq!(output.status.code(), Some(1), "{variable}={value}: {told}");
+            assert!(told.starts_with("Error: ") && told.contains(variable), "{variable}={value}: {told}");
+            assert_eq!(told.matches("Error: ").count(), 1, "{variable}={value}: {told}");
+            assert!(!told.contains("defect") && !told.contains("planted"), "{variable}={value}: {told}");
+        });
+        assert!(calls.is_empty(), "{variable}={value}: {calls:?}");
+    }
+    for (variable, value) in
+        [("AWS_MAX_ATTEMPTS", ""), ("AWS_RETRY_MODE", "adaptive"), ("AWS_RETRY_MODE", "legacy")]
+    {
+        let output = pool.command(&["plan"]).env(variable, value).output().unwrap();
+        assert!(output.status.success(), "{variable}={value}: {output:?}");
+    }
+}
+
+#[tokio::test]
 async fn wrong_inputs_ask_nothing_of_aws() {
     let Some(mut pool) = Pool::new().await else { return };
     let good = pool.inputs.clone();

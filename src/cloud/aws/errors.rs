@@ -109,6 +109,9 @@ impl Asked<'_> {
         }
         let causes = causes(error);
         match error {
+            _ if NO_ENDPOINT.iter().any(|words| causes.contains(words)) => {
+                self.failed(ErrorKind::Settings, NOT_A_URL)
+            }
             SdkError::DispatchFailure(_) => {
                 self.failed(ErrorKind::Network, format!("no connection to AWS: {causes}"))
             }
@@ -116,6 +119,13 @@ impl Asked<'_> {
         }
     }
 }
+
+/// How the SDK begins to say that an endpoint is no URL. It goes on with the endpoint, which may hold a password,
+/// or even with the whole request, which may hold the bootstrap data.
+const NO_ENDPOINT: [&str; 2] = ["failed to apply endpoint", "Custom endpoint `"];
+
+const NOT_A_URL: &str = "The endpoint that is set for a service is not a URL: see AWS_ENDPOINT_URL, AWS_ENDPOINT_URL_S3 \
+                         and the like in the environment, and endpoint_url in the profile.";
 
 /// Before a status that stands for AWS's code where an answer has none, so that it is not taken for no answer.
 const STATUS: &str = "HTTP ";
@@ -163,6 +173,15 @@ fn without_stderr(text: &str) -> String {
     text.split("Stderr:").next().unwrap_or_default().trim_end().to_owned()
 }
 
+/// Nothing with the SDK's debug print of a request or a body in it, whoever put it there.
+fn without_debug(text: &str) -> String {
+    let begin = ["Request {", "Response {", "SdkBody"].into_iter().filter_map(|name| text.find(name)).min();
+    match begin {
+        None => text.to_owned(),
+        Some(begin) => format!("{}(not shown)", &text[..begin]),
+    }
+}
+
 /// A refused signature is explained with the request as AWS read it, and so with the session token among its headers.
 fn without_request(message: &str) -> &str {
     let end = ["The Canonical String", "The canonical string", "The String-to-Sign", "The string to sign"]
@@ -180,7 +199,7 @@ fn find_cause<'a, T: Error + 'static>(error: &'a (dyn Error + 'static)) -> Optio
 fn causes(error: &(dyn Error + 'static)) -> String {
     let mut told: Vec<String> = Vec::new();
     for cause in std::iter::successors(error.source(), |&error| error.source()) {
-        let text = without_stderr(&cause.to_string());
+        let text = without_debug(&without_stderr(&cause.to_string()));
         if !told.iter().any(|earlier| earlier.contains(&text)) {
             told.push(text);
         }
@@ -200,5 +219,11 @@ mod tests {
             "Error retrieving credentials: external process exited with code 1."
         );
         assert_eq!(without_stderr("plain"), "plain");
+    }
+
+    #[test]
+    fn a_debug_print_is_left_out() {
+        assert_eq!(without_debug("sent `Request { body: SdkBody { .. } }`"), "sent `(not shown)");
+        assert_eq!(without_debug("tcp connect error"), "tcp connect error");
     }
 }

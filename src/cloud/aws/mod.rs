@@ -55,7 +55,7 @@ impl Aws {
     /// the profile decides.
     ///
     /// # Errors
-    /// [`ErrorKind::Validation`] if no region is known, or what is given is none.
+    /// [`ErrorKind::Settings`] if no region is known, or what is given is none, or how calls are repeated.
     pub async fn connect(region: Option<&str>, patience: Patience) -> Result<Self, CloudError> {
         Ok(Self::from_config(connect::sdk_config(region, patience).await?))
     }
@@ -75,14 +75,16 @@ impl Aws {
     }
 
     fn autoscaling(&self) -> &aws_sdk_autoscaling::Client {
-        self.autoscaling.get_or_init(|| aws_sdk_autoscaling::Client::new(&self.config))
+        self.autoscaling.get_or_init(|| {
+            let config = aws_sdk_autoscaling::config::Builder::from(&self.config);
+            aws_sdk_autoscaling::Client::from_conf(config.interceptor(thin::WholeAnswers).build())
+        })
     }
 
     fn ec2(&self) -> &aws_sdk_ec2::Client {
         self.ec2.get_or_init(|| {
-            let config =
-                aws_sdk_ec2::config::Builder::from(&self.config).interceptor(thin::ThinInstances).build();
-            aws_sdk_ec2::Client::from_conf(config)
+            let config = aws_sdk_ec2::config::Builder::from(&self.config);
+            aws_sdk_ec2::Client::from_conf(config.interceptor(thin::WholeAnswers).build())
         })
     }
 

@@ -1,6 +1,7 @@
-//! EC2 says several kilobytes about an instance, of which four things are read here. The rest is left out as it
-//! comes in, before the SDK parses it: its parsing is most of what a large pool costs, and like this no page is
-//! ever in memory as a whole.
+//! Answers in XML, as they come in and before the SDK parses them. What is cut off becomes an error: the SDK takes
+//! it for whole, and so a part of the members for all. And EC2 says several kilobytes about an instance, of which
+//! four things are read here; the rest is left out: its parsing is most of what a large pool costs, and like this no
+//! page is ever in memory as a whole.
 
 use std::{
     mem,
@@ -20,14 +21,14 @@ use aws_smithy_types::{body::SdkBody, config_bag::ConfigBag};
 use bytes::Bytes;
 use http_body::{Body, Frame};
 
-/// Thins the answers of `DescribeInstances`.
+/// Sees to it that answers are whole, and thins those of `DescribeInstances`.
 #[derive(Debug)]
-pub(super) struct ThinInstances;
+pub(super) struct WholeAnswers;
 
 #[dyn_dispatch_hint]
-impl Intercept for ThinInstances {
+impl Intercept for WholeAnswers {
     fn name(&self) -> &'static str {
-        "ThinInstances"
+        "WholeAnswers"
     }
 
     fn modify_before_deserialization(
@@ -38,15 +39,17 @@ impl Intercept for ThinInstances {
     ) -> Result<(), BoxError> {
         let operation = config.load::<Metadata>().map(Metadata::name);
         let response = context.response_mut();
-        if operation == Some("DescribeInstances") && response.status().is_success() {
+        if response.status().is_success() {
+            let all_is_read = operation != Some("DescribeInstances");
             let inner = mem::replace(response.body_mut(), SdkBody::taken());
-            *response.body_mut() = SdkBody::from_body_1_x(Thin { inner, thinner: Thinner::default() });
+            let thinner = Thinner { all_is_read, ..Thinner::default() };
+            *response.body_mut() = SdkBody::from_body_1_x(Thin { inner, thinner });
         }
         Ok(())
     }
 }
 
-/// The elements that are read of an answer (`convert::instance`), and those around them.
+/// The elements that are read of an answer of `DescribeInstances` (`convert::instance`), and those around them.
 fn is_read(name: &[u8]) -> bool {
     matches!(
         name,
@@ -91,7 +94,6 @@ impl Body for Thin {
         loop {
             let frame = match ready!(Pin::new(&mut self.inner).poll_frame(task)) {
                 Some(Ok(frame)) => frame,
-                // The SDK takes what was cut off for whole, and so a part of the members for all.
                 None if !self.thinner.is_whole() => {
                     return Poll::Ready(Some(Err("the answer ends in the middle".into())));
                 }
@@ -111,6 +113,8 @@ impl Body for Thin {
 /// Leaves elements out of a document that comes in pieces.
 #[derive(Default)]
 struct Thinner {
+    /// Whether nothing is left out.
+    all_is_read: bool,
     /// The beginning of a tag whose end has not come yet.
     tag: Vec<u8>,
     /// How many elements are open.
@@ -157,7 +161,7 @@ impl Thinner {
         if self.left_out.is_some() {
             return;
         }
-        let text = if self.in_text { text } else { text.trim_ascii_start() };
+        let text = if self.in_text || self.all_is_read { text } else { text.trim_ascii_start() };
         self.in_text |= !text.is_empty();
         kept.extend_from_slice(text);
     }
@@ -175,7 +179,7 @@ impl Thinner {
         }
         if let Some(depth) = self.left_out {
             self.left_out = (self.open >= depth).then_some(depth);
-        } else if is_end || !is_element || is_read(name(tag)) {
+        } else if self.all_is_read || is_end || !is_element || is_read(name(tag)) {
             kept.extend_from_slice(tag);
         } else if is_start {
             self.left_out = Some(self.open);

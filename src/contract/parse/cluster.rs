@@ -19,6 +19,9 @@ const OWN: &str = "captf_cluster_outputs";
 /// The user's word for a cluster that is managed elsewhere.
 const EXTERNAL: &str = "external_cluster_exports";
 
+/// Where the exports may come from.
+pub(super) const INPUTS: [&str; 2] = [OWN, EXTERNAL];
+
 /// Prefix of the cluster's ownership tag.
 pub(super) const CLUSTER_TAG: &str = "kubernetes.io/cluster/";
 

@@ -1,5 +1,7 @@
 //! Refused values, and the report that collects them.
 
+use std::collections::BTreeSet;
+
 use crate::contract::{
     inputs::{Inputs, escaped, shown_name},
     json::Json,
@@ -227,6 +229,22 @@ impl<'a> Report<'a> {
             let detail = format!("No value is given for {name}. {WHERE_FROM}");
             self.error(name, format!("Missing required input {name}"), detail);
         }
+    }
+
+    /// Whether an input was given, be it as null.
+    pub(super) fn is_declared(&self, name: &str) -> bool {
+        self.inputs.get(name).is_some()
+    }
+
+    /// Takes over the errors of a report about other values.
+    pub(super) fn take_errors_of(&mut self, other: Report<'_>) {
+        self.errors.extend(other.errors);
+    }
+
+    /// The known inputs that something is wrong with.
+    pub(super) fn faulty(&self) -> BTreeSet<&'static str> {
+        let told = self.errors.iter().filter_map(|(index, _)| KNOWN.get(*index)).map(|(name, _)| *name);
+        told.chain(self.missing.iter().copied()).collect()
     }
 
     /// Whether nothing was wrong.

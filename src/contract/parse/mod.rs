@@ -6,6 +6,7 @@
 //! - `controller`, `variables`, `cluster`: the inputs by where they come from.
 //! - `identity`: the tags that say whose a resource is.
 //! - `request`, `scope`: the two results.
+//! - `stand_ins`: values in the place of refused ones, to judge the rest.
 
 mod cluster;
 mod controller;
@@ -14,8 +15,11 @@ mod fault;
 mod identity;
 mod request;
 mod scope;
+mod stand_ins;
 mod syntax;
 mod variables;
+
+pub use request::{Refused, Rest};
 
 #[cfg(test)]
 mod tests;

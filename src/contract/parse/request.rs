@@ -1,6 +1,10 @@
 //! The whole request, for plan and apply.
 
-use super::{cluster, controller::Controller, fault::Report, identity, syntax, variables::Variables};
+use std::collections::BTreeSet;
+
+use super::{
+    cluster, controller::Controller, fault::Report, identity, stand_ins, syntax, variables::Variables,
+};
 use crate::contract::{
     exports::Exports,
     inputs::Inputs,
@@ -15,24 +19,83 @@ impl Request {
     /// On failure all faults are reported, in the order of [`KNOWN`](crate::contract::known::KNOWN),
     /// unknown names last. What only the model can decide is left to it: labels beside Ignition or a
     /// compressed payload, the size of the user data, zones without a subnet, a missing image.
+    ///
+    /// # Errors
+    /// All that is wrong with single inputs, or with several together.
     pub fn parse(inputs: &Inputs) -> Result<Self, Problems> {
-        let mut report = Report::new(inputs);
-        let controller = Controller::read(&mut report);
-        let exports = cluster::read(&mut report, inputs.get("captf_cluster_outputs").is_some());
-        let variables = Variables::read(&mut report);
-        report.unknown_names();
-        let (Some(controller), Some(exports), Some(variables)) = (controller, exports, variables) else {
-            return Err(report.problems());
-        };
-        identity::check_tag_count(&mut report, &controller, &variables, &exports);
-        identity::warn_of_contradictions(&mut report, &controller);
-        warn_of_foreign_key(&mut report, &variables, &exports);
-        warn_of_size(&mut report, &controller);
-        if !report.is_clean() {
-            return Err(report.problems());
-        }
-        Ok(assemble(controller, exports, variables, report.warnings))
+        Self::parse_in_part(inputs).map_err(|refused| refused.problems)
     }
+
+    /// As [`parse`](Self::parse), with what can still be judged where something is wrong.
+    ///
+    /// # Errors
+    /// The same problems, and the rest.
+    pub fn parse_in_part(inputs: &Inputs) -> Result<Self, Refused> {
+        let mut report = Report::new(inputs);
+        let parts = read(&mut report);
+        report.unknown_names();
+        let faulty = report.faulty();
+        let rest = match parts {
+            Some(parts) => {
+                let request = combine(&mut report, parts);
+                if report.is_clean() {
+                    return Ok(request);
+                }
+                Some(Rest { request, unjudged: faulty })
+            }
+            None => rest(&mut report, inputs, &faulty),
+        };
+        Err(Refused { problems: report.problems(), rest: rest.map(Box::new) })
+    }
+}
+
+/// Inputs that were refused.
+#[derive(Debug)]
+pub struct Refused {
+    /// What is wrong with them.
+    pub problems: Problems,
+    /// What can be judged all the same.
+    pub rest: Option<Box<Rest>>,
+}
+
+/// Refused inputs with valid ones in their places.
+#[derive(Debug)]
+pub struct Rest {
+    /// To be judged, never to be made.
+    pub request: Request,
+    /// The names of inputs whose values are not the ones given: nothing that depends on them can be judged.
+    pub unjudged: BTreeSet<&'static str>,
+}
+
+type Parts = (Controller, Exports, Variables);
+
+fn read(report: &mut Report<'_>) -> Option<Parts> {
+    let declared = report.is_declared("captf_cluster_outputs");
+    let controller = Controller::read(report);
+    let exports = cluster::read(report, declared);
+    let variables = Variables::read(report);
+    Some((controller?, exports?, variables?))
+}
+
+/// The rest of inputs of which these are faulty. What is wrong with several of the others together is reported.
+fn rest(report: &mut Report<'_>, inputs: &Inputs, faulty: &BTreeSet<&'static str>) -> Option<Rest> {
+    let (mended, unjudged) = stand_ins::mended(inputs, faulty);
+    let mut second = Report::new(&mended);
+    let parts = read(&mut second)?;
+    let request = combine(&mut second, parts);
+    if !unjudged.contains("additional_tags") {
+        report.take_errors_of(second);
+    }
+    Some(Rest { request, unjudged })
+}
+
+/// Checks what lies between inputs, and puts them together.
+fn combine(report: &mut Report<'_>, (controller, exports, variables): Parts) -> Request {
+    identity::check_tag_count(report, &controller, &variables, &exports);
+    identity::warn_of_contradictions(report, &controller);
+    warn_of_foreign_key(report, &variables, &exports);
+    warn_of_size(report, &controller);
+    assemble(controller, exports, variables, std::mem::take(&mut report.warnings))
 }
 
 /// A volume can be encrypted only with a key of its own region; instances would start and stop at once.

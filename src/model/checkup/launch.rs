@@ -112,7 +112,7 @@ fn architecture(request: &Request, image: &Image, look: &Look<Option<InstanceTyp
         .fix("Set machine_image.architecture (or machine_image.id) and instance_type to one architecture.")
 }
 
-/// A volume cannot be smaller than the snapshot that it is made from.
+/// Whether the volume holds the snapshot that it is made from.
 fn volume(request: &Request, image: &Image) -> Option<Check> {
     const ID: &str = "volume";
     let least = image.root_volume_size_gib?;

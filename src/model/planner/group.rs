@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Draft, Phase, View};
+use super::{Draft, Phase, View, tag_limit};
 use crate::contract::{problem::Diagnostic, request::Tags};
 use crate::model::{
     diff::{self, Fields},
@@ -203,6 +203,10 @@ fn tags(view: &View<'_>, live: &Group, fields: &mut Fields, draft: &mut Draft) {
     let remove = diff::tags_to_remove(&now, wanted, data);
     let remove: BTreeSet<String> = remove.into_iter().filter(|key| key != records::ROLL).collect();
     fields.tags("tags", &now, &set, &remove);
+    let mut all = wanted.clone();
+    all.insert(records::ROLL.to_owned(), String::new());
+    let resource = format!("Auto Scaling group {name}");
+    draft.problems.extend(tag_limit::check(&resource, &now, &all, &remove));
     let propagated: BTreeMap<&String, &String> =
         wanted.iter().filter(|(key, _)| live.tags.get(*key).is_some_and(|tag| tag.propagate)).collect();
     for (key, value) in propagated {

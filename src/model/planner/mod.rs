@@ -19,6 +19,7 @@ mod group;
 mod object;
 mod policy;
 mod rolling;
+mod tag_limit;
 mod template;
 #[cfg(test)]
 mod tests;
@@ -77,6 +78,8 @@ struct Draft {
     terminated: u32,
     warnings: Vec<Diagnostic>,
     notes: Vec<String>,
+    /// What AWS would refuse half-way.
+    problems: Vec<Diagnostic>,
 }
 
 impl Draft {
@@ -124,11 +127,11 @@ pub fn plan(request: &Request, observed: &Observed) -> Result<(Desired, Plan), V
     let desired =
         desired::desired(request, &observed.images, observed.group.as_ref(), &ours, &observed.known)
             .map_err(|problems| problems.0)?;
-    let plan = draw(&desired, observed);
+    let plan = draw(&desired, observed)?;
     Ok((desired, plan))
 }
 
-fn draw(desired: &Desired, observed: &Observed) -> Plan {
+fn draw(desired: &Desired, observed: &Observed) -> Result<Plan, Vec<Diagnostic>> {
     let live = observed.group.as_ref().filter(|g| !g.deleting);
     let target = target::target(desired, observed);
     let roll = rolling::decision(desired, observed, live, &target);
@@ -142,14 +145,17 @@ fn draw(desired: &Desired, observed: &Observed) -> Plan {
     rolling::plan(&view, resulting_version, &mut draft);
     cleanup::plan(&view, &mut draft);
 
-    Plan {
+    if !draft.problems.is_empty() {
+        return Err(draft.problems);
+    }
+    Ok(Plan {
         changes: draft.changes.into_values().collect(),
         replaced: draft.replaced,
         terminated: draft.terminated,
         warnings: draft.warnings,
         notes: draft.notes,
         stages: draft.stages.into_iter().filter(|stage| !stage.is_empty()).collect(),
-    }
+    })
 }
 
 /// What an apply would use and is somebody else's: the group, the template that is wanted and the one in use,

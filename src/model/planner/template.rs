@@ -1,6 +1,6 @@
 //! The launch template and the record of its roll key.
 
-use super::{Draft, Phase, View};
+use super::{Draft, Phase, View, tag_limit};
 use crate::contract::{problem::Diagnostic, request::Tags};
 use crate::model::{
     diff::{self, Fields},
@@ -102,7 +102,19 @@ fn update(view: &View<'_>, existing: &Template, draft: &mut Draft) -> u64 {
     let changed = diff::template_data(live, &wanted.data);
     let version = if changed.is_empty() { existing.latest_version } else { existing.latest_version + 1 };
 
-    let mut set = diff::tags_to_set(&existing.tags, &wanted.tags);
+    let versions = || target::versions(view.observed, existing).map(|v| &v.data);
+    let mut remove = diff::tags_to_remove(&existing.tags, &wanted.tags, versions());
+    let mut tags = wanted.tags.clone();
+    // The copy of the zone record makes room for the user's tags, and for others'.
+    if tag_limit::count(&existing.tags, &tags, &remove) > tag_limit::MOST {
+        tags.remove(records::ZONES);
+    }
+    if existing.tags.contains_key(records::ZONES) && !tags.contains_key(records::ZONES) {
+        remove.insert(records::ZONES.to_owned());
+    }
+    let resource = format!("launch template {} ({})", existing.name, existing.id);
+    draft.problems.extend(tag_limit::check(&resource, &existing.tags, &tags, &remove));
+    let mut set = diff::tags_to_set(&existing.tags, &tags);
     // Where an old object lies is forgotten only once it is gone: see the clean-up.
     let mut set_now = set.clone();
     if records::buckets(&existing.tags).next().is_some() {
@@ -110,15 +122,6 @@ fn update(view: &View<'_>, existing: &Template, draft: &mut Draft) -> u64 {
     }
     if records::buckets(&existing.tags).any(|bucket| bucket == view.desired.object.bucket) {
         set.remove(records::BUCKET);
-    }
-    let mut remove = diff::tags_to_remove(
-        &existing.tags,
-        &wanted.tags,
-        target::versions(view.observed, existing).map(|v| &v.data),
-    );
-    // The copy of the zone record makes room for the user's tags.
-    if existing.tags.contains_key(records::ZONES) && !wanted.tags.contains_key(records::ZONES) {
-        remove.insert(records::ZONES.to_owned());
     }
     let mut fields = Fields::default();
     fields.value("default_version", Some(existing.default_version), version);

@@ -721,3 +721,42 @@ fn planning_twice_gives_the_same() {
         assert_eq!(plan_for(v2, &observed), plan_for(v2, &observed));
     }
 }
+
+#[test]
+fn others_tags_count_to_the_limit_before_anything_is_written() {
+    let crowd = |count: usize| (0..count).map(|n| (format!("cost-{n}"), "x".to_owned()));
+    let crowded = |count: usize| {
+        let mut observed = settled(unchanged);
+        let group = observed.group.as_mut().unwrap();
+        let tag = |value: String| GroupTag { value, propagate: false };
+        group.tags.extend(crowd(count).map(|(key, value)| (key, tag(value))));
+        group.tags.insert("aws:cloudformation:stack-name".into(), tag("s".into()));
+        let template = observed.templates.first_mut().unwrap();
+        template.tags.extend(crowd(count));
+        observed
+    };
+    let own = settled(unchanged).templates[0].tags.len();
+    // As many as there is room for: settled, and full.
+    let full = crowded(50 - own);
+    assert!(plan(&testing::request(unchanged), &full).unwrap().1.changes.is_empty());
+    // One more tag of the user's: the copy of the zone record makes room.
+    let one_more = testing::request(|r| {
+        r.additional_tags.insert("team".into(), "a".into());
+    });
+    let (_, planned) = plan(&one_more, &full).unwrap();
+    let removed = planned.stages.iter().flatten().flatten().any(|step| {
+        matches!(&step.task, Task::Write(Write::UntagTemplate { keys, .. }) if keys.contains(records::ZONES))
+    });
+    assert!(removed, "{planned:?}");
+    let many = testing::request(|r| {
+        r.additional_tags.extend(crowd(40).map(|(key, _)| (format!("own-{key}"), "a".into())))
+    });
+    let problems = plan(&many, &full).unwrap_err();
+    assert_eq!(problems.len(), 2, "{problems:?}");
+    for (problem, resource) in problems.iter().zip(["launch template", "Auto Scaling group"]) {
+        assert!(problem.summary.contains(resource) && problem.detail.contains("cost-0"), "{problem:?}");
+        assert!(!problem.detail.contains("aws:") && !problem.detail.contains("captf"), "{problem:?}");
+    }
+    // Nothing to add: whoever filled it up, it is full and settled.
+    assert!(plan(&testing::request(unchanged), &crowded(60)).is_ok());
+}

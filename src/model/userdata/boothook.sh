@@ -187,8 +187,14 @@ rm -f "$scratch" "$scratch".*
 
 command -v aws >/dev/null 2>&1 ||
     die "no AWS CLI (aws) on this image: cannot fetch $object"
+# One try of the CLI's own for each of ours, and no long wait: unbounded it takes minutes over a way that swallows
+# everything, and 60 times that.
+AWS_RETRY_MODE=standard
+AWS_MAX_ATTEMPTS=1
+export AWS_RETRY_MODE AWS_MAX_ATTEMPTS
 n=1
-until run aws s3 cp --region "$region" "$object" "$scratch" >/dev/null; do
+until run aws s3 cp --region "$region" --cli-connect-timeout 5 --cli-read-timeout 15 \
+    "$object" "$scratch" >/dev/null; do
     rm -f "$scratch" "$scratch".*
     if [ "$n" -ge "$tries" ]; then die "$object: not fetched in $tries tries"; fi
     say "$object: try $n of $tries failed"

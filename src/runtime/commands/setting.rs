@@ -17,6 +17,7 @@ use crate::{
         request::{Request, Scope},
     },
     error::{Failure, Kind},
+    model::desired,
     runtime::{
         private_file,
         root::{self, Root},
@@ -125,7 +126,7 @@ impl Setting {
 impl Given {
     /// Everything, checked: for plan, apply and doctor.
     pub(crate) fn request(&self) -> Result<Request, Failure> {
-        Request::parse(&self.inputs).map_err(|problems| load::told(problems, &self.said))
+        desired::request(&self.inputs).map_err(|problems| load::told(problems, &self.said))
     }
 
     /// Names and a place, read leniently: for what only reads, and for destroy.

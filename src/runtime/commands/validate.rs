@@ -8,7 +8,6 @@ use crate::{
     cli::ValidateArgs,
     contract::problem::{Diagnostic, Severity},
     error::{Failure, Kind, diagnostics},
-    model::desired,
     view::Validation,
 };
 
@@ -51,10 +50,7 @@ fn check(ui: &Ui, setting: &Setting, args: &ValidateArgs) -> Vec<Diagnostic> {
     };
     let (inputs, warnings) = if setting.has_root { setting.root.inputs(&said) } else { (said, Vec::new()) };
     let given = setting.given(ui, inputs, &BTreeSet::new(), &args.inputs);
-    let verdict = given.request().and_then(|request| {
-        desired::check(&request)?;
-        Ok(request.warnings)
-    });
+    let verdict = given.request().map(|request| request.warnings);
     let told = verdict.unwrap_or_else(|failure| failure.diagnostics);
     // An argument that is not ours and one that is missing are told once, by the root.
     let new = |d: &Diagnostic| {

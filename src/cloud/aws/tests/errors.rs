@@ -1,7 +1,8 @@
 //! What failures say, and what they keep to themselves.
 
-use aws_credential_types::provider::{
-    ProvideCredentials, SharedCredentialsProvider, error::CredentialsError, future,
+use aws_credential_types::{
+    Credentials,
+    provider::{ProvideCredentials, SharedCredentialsProvider, error::CredentialsError, future},
 };
 
 use super::{Canned, always, config, query_error, reply};
@@ -78,6 +79,25 @@ async fn neither_payload_nor_credentials_get_into_an_error() {
 }
 
 #[tokio::test]
+async fn an_endpoint_that_is_no_url_shows_neither_itself_nor_the_request() {
+    for endpoint in ["nonsense", "user:planted-password@", "http://planted word/", "http://[planted"] {
+        let canned = Canned::new(|_| reply(200, ""));
+        let credentials = SharedCredentialsProvider::new(Credentials::new("a", "b", None, None, "tests"));
+        let config = config(&canned, 3, credentials).into_builder().endpoint_url(endpoint).build();
+        let body = Payload::new(b"planted-token".to_vec());
+        let write = Write::PutObject { bucket: "bucket".into(), key: "k".into(), body, tags: [].into() };
+        let aws = Aws::from_config(config);
+        for error in [aws.perform(&write).await.unwrap_err(), aws.group("planted").await.unwrap_err()] {
+            let told = format!("{}{}{:?}", error.message, error.code, error.kind);
+            assert!(!told.contains("planted") && !told.contains("SdkBody"), "{told}");
+            assert_eq!(error.kind, ErrorKind::Settings, "{endpoint}: {told}");
+            assert!(error.message.contains("AWS_ENDPOINT_URL_S3"), "{told}");
+        }
+        assert!(canned.sent().is_empty());
+    }
+}
+
+#[tokio::test]
 async fn a_refused_signature_does_not_show_the_request_with_its_session_token() {
     let message = "The request signature we calculated does not match the signature you provided. Check your AWS \
                    Secret Access Key and signing method.\n\nThe Canonical String for this request should have been\n\
@@ -124,7 +144,7 @@ async fn failing_credentials_say_what_to_set_and_nothing_is_sent() {
 #[tokio::test]
 async fn a_zone_is_no_region() {
     let error = Aws::connect(Some("us-east-1a"), Patience::Long).await.unwrap_err();
-    assert_eq!(error.kind, ErrorKind::Validation);
+    assert_eq!(error.kind, ErrorKind::Settings);
     assert!(error.message.contains("us-east-1a"), "{error}");
     assert_eq!(Aws::connect(Some("us-gov-west-1"), Patience::Long).await.unwrap().region(), "us-gov-west-1");
 }

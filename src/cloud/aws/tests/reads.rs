@@ -236,23 +236,39 @@ async fn versions_come_once_each_and_oldest_first() {
     );
 }
 
+/// A group as Auto Scaling tells of one.
+const GROUP: &str = "<DescribeAutoScalingGroupsResponse><DescribeAutoScalingGroupsResult><AutoScalingGroups><member>\
+    <AutoScalingGroupName>g</AutoScalingGroupName><AutoScalingGroupARN>arn:g</AutoScalingGroupARN>\
+    <MinSize>0</MinSize><MaxSize>3</MaxSize><DesiredCapacity>0</DesiredCapacity>\
+    <Status>Delete in progress</Status><HealthCheckType>EC2</HealthCheckType>\
+    <VPCZoneIdentifier>subnet-b, subnet-a,</VPCZoneIdentifier>\
+    <MixedInstancesPolicy><LaunchTemplate><LaunchTemplateSpecification>\
+    <LaunchTemplateId>lt-1</LaunchTemplateId><LaunchTemplateName>t</LaunchTemplateName>\
+    <Version>$Latest</Version></LaunchTemplateSpecification></LaunchTemplate></MixedInstancesPolicy>\
+    <Instances><member><InstanceId>i-2</InstanceId><LifecycleState>Warmed:Stopped</LifecycleState></member>\
+    <member><InstanceId>i-1</InstanceId><LifecycleState>NewWord</LifecycleState>\
+    <ProtectedFromScaleIn>true</ProtectedFromScaleIn></member></Instances>\
+    </member></AutoScalingGroups></DescribeAutoScalingGroupsResult></DescribeAutoScalingGroupsResponse>";
+
+#[tokio::test]
+async fn no_answer_is_a_smaller_one_because_it_is_cut_off() {
+    let templates = "<DescribeLaunchTemplatesResponse><launchTemplates><item><launchTemplateId>lt-1</launchTemplateId>\
+        </item></launchTemplates></DescribeLaunchTemplatesResponse>";
+    let mut refused = 0;
+    for (end, _) in GROUP.match_indices('<').skip(1) {
+        let (aws, _) = always(200, &GROUP[..end]);
+        refused += usize::from(aws.group("g").await.is_err());
+    }
+    assert_eq!(refused, GROUP.matches('<').count() - 1, "a part of a group is no group, and not none either");
+    for (end, _) in templates.match_indices('<').skip(1) {
+        let (aws, _) = always(200, &templates[..end]);
+        aws.templates(&TemplateQuery::NamePrefix("t".into())).await.unwrap_err();
+    }
+}
+
 #[tokio::test]
 async fn a_group_as_terraform_and_aws_leave_it() {
-    let (aws, _) = always(
-        200,
-        "<DescribeAutoScalingGroupsResponse><DescribeAutoScalingGroupsResult><AutoScalingGroups><member>\
-         <AutoScalingGroupName>g</AutoScalingGroupName><AutoScalingGroupARN>arn:g</AutoScalingGroupARN>\
-         <MinSize>0</MinSize><MaxSize>3</MaxSize><DesiredCapacity>0</DesiredCapacity>\
-         <Status>Delete in progress</Status><HealthCheckType>EC2</HealthCheckType>\
-         <VPCZoneIdentifier>subnet-b, subnet-a,</VPCZoneIdentifier>\
-         <MixedInstancesPolicy><LaunchTemplate><LaunchTemplateSpecification>\
-         <LaunchTemplateId>lt-1</LaunchTemplateId><LaunchTemplateName>t</LaunchTemplateName>\
-         <Version>$Latest</Version></LaunchTemplateSpecification></LaunchTemplate></MixedInstancesPolicy>\
-         <Instances><member><InstanceId>i-2</InstanceId><LifecycleState>Warmed:Stopped</LifecycleState></member>\
-         <member><InstanceId>i-1</InstanceId><LifecycleState>NewWord</LifecycleState>\
-         <ProtectedFromScaleIn>true</ProtectedFromScaleIn></member></Instances>\
-         </member></AutoScalingGroups></DescribeAutoScalingGroupsResult></DescribeAutoScalingGroupsResponse>",
-    );
+    let (aws, _) = always(200, GROUP);
     let group = aws.group("g").await.unwrap().unwrap();
     assert!(group.deleting);
     assert_eq!((group.min, group.max, group.desired), (0, 3, 0));
