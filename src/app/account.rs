@@ -3,6 +3,8 @@
 use std::{path::Path, rc::Rc};
 
 use super::{calls, furnish, ui::Ui};
+#[cfg(feature = "aws")]
+use crate::cloud::aws::Patience;
 use crate::{
     cli::LogLevel,
     clock::Clock,
@@ -25,6 +27,8 @@ use crate::{
 pub(crate) enum Place<'a> {
     /// All that plan and apply need.
     Request(&'a Request),
+    /// The same for a check-up, which would rather know why there is no answer than wait for one.
+    Checkup(&'a Request),
     /// A region and a bucket, if even those.
     Scope(&'a Scope),
 }
@@ -103,7 +107,8 @@ fn sandbox(file: &Path, place: Place<'_>) -> Result<BackEnd, Failure> {
 #[cfg(feature = "aws")]
 async fn aws(place: Place<'_>) -> Result<BackEnd, Failure> {
     let region = place.scope().region.as_ref().map(crate::contract::ids::Region::as_str);
-    let aws = crate::cloud::aws::Aws::connect(region).await?;
+    let patience = if matches!(place, Place::Checkup(_)) { Patience::Short } else { Patience::Long };
+    let aws = crate::cloud::aws::Aws::connect(region, patience).await?;
     Ok((Box::new(aws), Rc::new(crate::clock::SystemClock)))
 }
 
@@ -121,7 +126,7 @@ async fn aws(_: Place<'_>) -> Result<BackEnd, Failure> {
 impl Place<'_> {
     pub(crate) fn scope(&self) -> &Scope {
         match self {
-            Self::Request(request) => &request.scope,
+            Self::Request(request) | Self::Checkup(request) => &request.scope,
             Self::Scope(scope) => scope,
         }
     }

@@ -1,5 +1,7 @@
 //! `doctor`: what will go wrong before it does.
 
+use std::time::Duration;
+
 use super::{account::Place, load, session::Session};
 use crate::{
     cli::{DoctorArgs, DoctorFormat},
@@ -9,11 +11,15 @@ use crate::{
     view,
 };
 
+/// How long one check may wait for AWS, with all retries. They wait side by side.
+const LIMIT: Duration = Duration::from_secs(15);
+
 /// Checks, prints, and fails if a check does.
 pub(super) fn doctor(session: &Session<'_>, args: &DoctorArgs) -> anyhow::Result<u8> {
     let request = Setting::here()?.inputs(session.ui, &args.inputs)?.request()?;
-    session.online(Place::Request(&request), async |run| {
-        let found = run.reading(async { Ok(engine::checkup(run.account.cloud(), &request).await) }).await?;
+    session.online(Place::Checkup(&request), async |run| {
+        let found =
+            run.reading(async { Ok(engine::checkup(run.account.cloud(), &request, LIMIT).await) }).await?;
         let (pool, region) = (load::pool(&request.scope), run.account.region());
         let text = match args.format {
             DoctorFormat::Json => view::checkup_json(&found, &pool, region),

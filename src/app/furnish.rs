@@ -57,7 +57,7 @@ pub(super) fn supply(world: &mut World, place: Place<'_>) -> bool {
     if let Some(bucket) = place.scope().bucket.as_ref().filter(|name| is_wanted(world, name.as_str())) {
         world.buckets.entry(bucket.to_string()).or_default();
     }
-    if let Place::Request(request) = place {
+    if let Place::Request(request) | Place::Checkup(request) = place {
         supply_request(world, request);
     }
     size(world) != before

@@ -57,9 +57,26 @@ fn shown(command: &Command) -> impl Iterator<Item = &Command> {
 }
 
 fn page(command: &Command) -> anyhow::Result<String> {
+    // A page of the same version is the same on every machine. An empty text would leave its place to the source.
+    const NO_DATE: &str = "\"\"";
     let mut page = Vec::new();
-    clap_mangen::Man::new(command.clone()).render(&mut page).context("Cannot make the man page")?;
-    Ok(String::from_utf8_lossy(&page).into_owned())
+    clap_mangen::Man::new(command.clone())
+        .date(NO_DATE)
+        .source(concat!("machinepool ", env!("CARGO_PKG_VERSION")))
+        .manual("Machinepool Manual")
+        .render(&mut page)
+        .context("Cannot make the man page")?;
+    Ok(tidy(&String::from_utf8_lossy(&page)))
+}
+
+/// Without what readers of the format warn of: blanks at the end of a line, a break beside an empty line.
+fn tidy(page: &str) -> String {
+    let lines: Vec<&str> = page.lines().map(str::trim_end).collect();
+    let is_empty = |at: Option<usize>| at.and_then(|at| lines.get(at)).is_some_and(|line| line.is_empty());
+    let kept = lines.iter().enumerate().filter(|(at, line)| {
+        **line != ".br" || !(is_empty(at.checked_sub(1)) || is_empty(at.checked_add(1)))
+    });
+    kept.flat_map(|(_, line)| [line, "\n"]).collect()
 }
 
 fn write_pages(ui: &Ui, program: &Command, directory: &Path) -> anyhow::Result<()> {

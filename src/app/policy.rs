@@ -38,6 +38,12 @@ pub(super) fn iam_policy(ui: &Ui, args: &PolicyArgs) -> anyhow::Result<u8> {
     }
     if let Some(theirs) = theirs {
         let findings = compare::compare(&policy, &theirs);
+        if grant.account == "*" && !findings.iter().all(compare::Finding::is_lacking) {
+            ui.tell(&[Diagnostic::warning(
+                "The account is not known",
+                "Give --account ID, so that what a policy allows in one account can be judged.",
+            )]);
+        }
         ui.result(&view::comparison(&findings, ui.result_style()));
         return Ok(u8::from(findings.iter().any(compare::Finding::is_lacking)));
     }

@@ -1,4 +1,4 @@
-//! A wrapper around any [`Cloud`] that counts calls, keeps writes, and can make calls fail.
+//! A wrapper around any [`Cloud`] that counts calls, keeps writes, and can make calls fail or go unanswered.
 
 use std::{cell::RefCell, collections::BTreeMap};
 
@@ -46,12 +46,14 @@ impl Call<'_> {
     }
 }
 
+type Silence = Box<dyn Fn(&str) -> bool>;
 type Hook = Box<dyn Fn(Moment, &Call<'_>) -> Option<CloudError>>;
 
 /// Counts the calls of the cloud that it wraps and keeps its writes.
 pub struct Recorded<C> {
     inner: C,
     hook: Option<Hook>,
+    silent: Option<Silence>,
     log: RefCell<Log>,
 }
 
@@ -64,13 +66,20 @@ struct Log {
 impl<C: Cloud> Recorded<C> {
     /// Wraps a cloud.
     pub fn new(inner: C) -> Self {
-        Self { inner, hook: None, log: RefCell::default() }
+        Self { inner, hook: None, silent: None, log: RefCell::default() }
     }
 
     /// Asks `hook` before and after each call; an error that it answers is the call's.
     #[must_use]
     pub fn with_hook(mut self, hook: impl Fn(Moment, &Call<'_>) -> Option<CloudError> + 'static) -> Self {
         self.hook = Some(Box::new(hook));
+        self
+    }
+
+    /// Never answers calls of the operations that `silent` takes.
+    #[must_use]
+    pub fn with_silence(mut self, silent: impl Fn(&str) -> bool + 'static) -> Self {
+        self.silent = Some(Box::new(silent));
         self
     }
 
@@ -118,6 +127,9 @@ impl<C: Cloud> Recorded<C> {
         let ask = |moment| self.hook.as_ref().and_then(|hook| hook(moment, &call));
         if let Some(error) = ask(Moment::Before) {
             return Err(error);
+        }
+        if self.silent.as_ref().is_some_and(|silent| silent(operation)) {
+            return std::future::pending().await;
         }
         let answer = answer.await;
         ask(Moment::After).map_or(answer, Err)

@@ -1,8 +1,12 @@
 //! Asks AWS all that a check-up looks at: everything in one round trip, then what is only tried.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, pin::pin, time::Duration};
 
-use futures_util::{future::join_all, join};
+use futures_util::{
+    future::{Either, join_all, select},
+    join,
+};
+use tokio::time::timeout;
 
 use crate::{
     cloud::{Cloud, CloudError, ErrorKind, TemplateQuery, VersionQuery, operations},
@@ -20,142 +24,198 @@ use crate::{
     },
 };
 
-/// Looks at everything and says what was found. No failed call is an error: it is part of what is found.
-pub async fn checkup(cloud: &dyn Cloud, request: &Request) -> Checkup {
-    checkup::checkup(request, &look(cloud, request).await)
+/// Looks at everything and says what was found. No failed call is an error: it is part of what is found, and so is
+/// one without an answer within `limit`, retries included.
+pub async fn checkup(cloud: &dyn Cloud, request: &Request, limit: Duration) -> Checkup {
+    let asking = Asking { cloud, request, limit };
+    // Without an answer of STS the others need not fail: a private network often has no way to it. So nobody waits
+    // for it, but without credentials every call would only wait for the same failure.
+    let caller = pin!(asking.answer(Question::Caller));
+    // Boxed, because it is large and would be part of every caller's future.
+    let others = Box::pin(asking.facts());
+    let facts = match select(caller, others).await {
+        Either::Left((caller @ Look::Failed { kind: Trouble::Credentials, .. }, _)) => {
+            return checkup::without_credentials(&caller);
+        }
+        Either::Left((caller, others)) => Facts { caller, ..others.await },
+        Either::Right((others, caller)) => Facts { caller: caller.await, ..others },
+    };
+    checkup::checkup(request, &facts)
 }
 
-async fn look(cloud: &dyn Cloud, request: &Request) -> Facts {
-    // Without credentials every other call would wait for the same failure. Without an answer of STS they need not
-    // fail: a private network often has no way to it.
-    let caller: Look<Caller> = ask(cloud, Question::Caller).await;
-    if matches!(caller, Look::Failed { kind: Trouble::Credentials, .. }) {
-        return nothing(caller);
-    }
-    let subnets = request.exports.failure_domains.values().map(ToString::to_string).collect();
-    let kind = || request.instance_type.clone();
-    let profile = request.exports.worker_instance_profile.clone();
-    let (
-        pool,
-        subnets,
-        security_groups,
-        key_pair,
-        instance_type,
-        offered,
-        instance_profile,
-        roles,
-        quota,
-        limits,
-    ) = join!(
-        pool(cloud, request),
-        ask(cloud, Question::Subnets(subnets)),
-        ask(cloud, Question::SecurityGroups(security_groups(request))),
-        maybe(cloud, request.ssh_key_name.clone().map(Question::KeyPair), "No key pair is asked for."),
-        ask(cloud, Question::InstanceType(kind())),
-        ask(cloud, Question::Offerings(kind())),
-        ask(cloud, Question::InstanceProfile(profile)),
-        roles(cloud, request),
-        maybe(
-            cloud,
-            checkup::quota_code(request).map(|code| Question::Quota(code.to_owned())),
-            "The quota of this family is not known to this program."
-        ),
-        ask::<Limits>(cloud, Question::Limits),
-    );
-    let rehearsals = rehearse(cloud, request, &pool).await;
-    Facts {
-        caller,
-        pool,
-        subnets,
-        security_groups,
-        key_pair,
-        instance_type,
-        offered,
-        instance_profile,
-        roles,
-        quota,
-        limits,
-        rehearsals,
-    }
+/// All fields of a structure, looked up side by side.
+macro_rules! side_by_side {
+    ($facts:ident { $($field:ident: $look:expr),+ $(,)? }) => {{
+        let ($($field),+) = join!($($look),+);
+        $facts { $($field),+ }
+    }};
 }
 
-/// The facts when there is nobody to ask.
-fn nothing(caller: Look<Caller>) -> Facts {
-    const WHY: &str = "There are no credentials to ask with.";
-    Facts {
-        caller,
-        pool: PoolFacts {
-            group: Look::Idle(WHY),
-            instances: Look::Idle(WHY),
-            policies: Look::Idle(WHY),
-            refreshes: Look::Idle(WHY),
-            activities: Look::Idle(WHY),
-            scheduled_actions: Look::Idle(WHY),
-            templates: Look::Idle(WHY),
-            versions: Look::Idle(WHY),
-            object: Look::Idle(WHY),
-            images: Look::Idle(WHY),
-        },
-        subnets: Look::Idle(WHY),
-        security_groups: Look::Idle(WHY),
-        key_pair: Look::Idle(WHY),
-        instance_type: Look::Idle(WHY),
-        offered: Look::Idle(WHY),
-        instance_profile: Look::Idle(WHY),
-        roles: BTreeMap::new(),
-        quota: Look::Idle(WHY),
-        limits: Look::Idle(WHY),
-        rehearsals: Vec::new(),
-    }
+/// Who is asked, for which pool, and how long an answer may take.
+struct Asking<'a> {
+    cloud: &'a dyn Cloud,
+    request: &'a Request,
+    limit: Duration,
 }
 
-/// What every command reads of the pool.
-async fn pool(cloud: &dyn Cloud, request: &Request) -> PoolFacts {
-    let names = Names::of(&request.scope);
-    let by_prefix = TemplateQuery::NamePrefix(names.template_prefix());
-    let by_name = VersionQuery::CurrentByName(names.template(&roll_key(request)));
-    let bucket = request.exports.bootstrap_bucket.as_str();
-    let (
-        group,
-        instances,
-        policies,
-        refreshes,
-        activities,
-        scheduled_actions,
-        templates,
-        versions,
-        object,
-        images,
-    ) = join!(
-        cloud.group(&names.group),
-        cloud.instances(&names.group),
-        cloud.policies(&names.group),
-        cloud.refreshes(&names.group),
-        cloud.activities(&names.group),
-        cloud.scheduled_actions(&names.group),
-        cloud.templates(&by_prefix),
-        cloud.versions(&by_name),
-        cloud.object(bucket, &names.object_key),
-        images(cloud, request),
-    );
-    PoolFacts {
-        group: looked(group),
-        instances: looked(instances),
-        policies: looked(policies),
-        refreshes: looked(refreshes),
-        activities: looked(activities),
-        scheduled_actions: looked(scheduled_actions),
-        templates: looked(templates),
-        versions: looked(versions),
-        object: looked(object),
-        images,
+impl Asking<'_> {
+    /// All but who calls.
+    async fn facts(&self) -> Facts {
+        let Self { request, .. } = *self;
+        let subnets = request.exports.failure_domains.values().map(ToString::to_string).collect();
+        let kind = || request.instance_type.clone();
+        let profile = request.exports.worker_instance_profile.clone();
+        let quota = checkup::quota_code(request).map(|code| Question::Quota(code.to_owned()));
+        let mut facts = side_by_side!(Facts {
+            caller: async { Look::Idle("It is asked for elsewhere.") },
+            pool: self.pool(),
+            subnets: self.answer(Question::Subnets(subnets)),
+            security_groups: self.answer(Question::SecurityGroups(security_groups(request))),
+            key_pair: self
+                .answer_if(request.ssh_key_name.clone().map(Question::KeyPair), "No key pair is asked for."),
+            instance_type: self.answer(Question::InstanceType(kind())),
+            offered: self.answer(Question::Offerings(kind())),
+            instance_profile: self.answer(Question::InstanceProfile(profile)),
+            roles: self.roles(),
+            quota: self.answer_if(quota, "The quota of this family is not known to this program."),
+            limits: self.answer::<Limits>(Question::Limits),
+            rehearsals: async { Vec::new() },
+        });
+        facts.rehearsals = self.rehearse(&facts.pool).await;
+        facts
     }
-}
 
-async fn images(cloud: &dyn Cloud, request: &Request) -> Look<Vec<Image>> {
-    match image::query(request) {
-        Some(query) => looked(cloud.images(&query).await),
-        None => Look::Idle("Neither kubernetes_version nor machine_image.id is set."),
+    /// What every command reads of the pool.
+    async fn pool(&self) -> PoolFacts {
+        let Self { cloud, request, .. } = *self;
+        let names = Names::of(&request.scope);
+        let group = names.group.as_str();
+        let by_prefix = TemplateQuery::NamePrefix(names.template_prefix());
+        let by_name = VersionQuery::CurrentByName(names.template(&roll_key(request)));
+        let bucket = request.exports.bootstrap_bucket.as_str();
+        side_by_side!(PoolFacts {
+            group: self.look(operations::DESCRIBE_GROUPS, cloud.group(group)),
+            instances: self.look(operations::DESCRIBE_INSTANCES, cloud.instances(group)),
+            policies: self.look(operations::DESCRIBE_POLICIES, cloud.policies(group)),
+            refreshes: self.look(operations::DESCRIBE_REFRESHES, cloud.refreshes(group)),
+            activities: self.look(operations::DESCRIBE_ACTIVITIES, cloud.activities(group)),
+            scheduled_actions: self
+                .look(operations::DESCRIBE_SCHEDULED_ACTIONS, cloud.scheduled_actions(group)),
+            templates: self.look(operations::DESCRIBE_TEMPLATES, cloud.templates(&by_prefix)),
+            versions: self.versions(&by_name),
+            object: self.look(operations::HEAD_OBJECT, cloud.object(bucket, &names.object_key)),
+            images: self.images(),
+        })
+    }
+
+    async fn versions(&self, query: &VersionQuery) -> Look<Vec<TemplateVersion>> {
+        self.look(operations::DESCRIBE_TEMPLATE_VERSIONS, self.cloud.versions(query)).await
+    }
+
+    async fn images(&self) -> Look<Vec<Image>> {
+        match image::query(self.request) {
+            Some(query) => self.look(operations::DESCRIBE_IMAGES, self.cloud.images(&query)).await,
+            None => Look::Idle("Neither kubernetes_version nor machine_image.id is set."),
+        }
+    }
+
+    async fn roles(&self) -> BTreeMap<&'static str, Look<bool>> {
+        let spot = self.request.spot.then_some(SPOT_ROLE);
+        let asked = std::iter::once(AUTOSCALING_ROLE).chain(spot);
+        join_all(asked.map(async |name| (name, self.answer(Question::Role(name.to_owned())).await)))
+            .await
+            .into_iter()
+            .collect()
+    }
+
+    /// What can be tried: of a pool that has a template, its next version, its deletion, a launch; else a
+    /// template.
+    async fn rehearse(&self, pool: &PoolFacts) -> Vec<(Rehearsal, Look<()>)> {
+        let Look::Seen(templates) = &pool.templates else { return Vec::new() };
+        let wanted = Names::of(&self.request.scope).template(&roll_key(self.request));
+        let Some(template) = in_use(self.request, pool, templates, &wanted) else {
+            let identity = self.request.scope.identity.clone();
+            return vec![self.attempt(Rehearsal::NewTemplate { name: wanted, tags: identity }).await];
+        };
+        let template_id = &template.id;
+        let (version, deletion, launch) = join!(
+            self.attempt(Rehearsal::NewVersion { template_id: template_id.clone() }),
+            self.attempt(Rehearsal::DeleteTemplate { template_id: template_id.clone() }),
+            self.launch(pool, template),
+        );
+        vec![version, deletion, launch]
+    }
+
+    /// A launch from the template, as its group launches: with the subnet in the template's network interface, or
+    /// alone where it has none.
+    async fn launch(&self, pool: &PoolFacts, template: &Template) -> (Rehearsal, Look<()>) {
+        let rehearsal = |subnet: Option<String>, interface| Rehearsal::Launch {
+            template_id: template.id.clone(),
+            subnet: subnet.unwrap_or_default(),
+            interface,
+        };
+        let subnet = checkup::launch_subnet(self.request, pool);
+        if subnet.is_none() {
+            return (rehearsal(None, None), Look::Idle("It is not known which zones the pool spans."));
+        }
+        let latest = |versions: &[TemplateVersion]| {
+            let of_template = versions.iter().filter(|version| version.template_id == template.id);
+            of_template.max_by_key(|version| version.number).cloned()
+        };
+        let mut version = pool.versions.seen().and_then(|versions| latest(versions));
+        if version.is_none() {
+            let read = self.versions(&VersionQuery::CurrentById(template.id.clone())).await;
+            version = read.seen().and_then(|versions| latest(versions));
+        }
+        match version {
+            None => (rehearsal(subnet, None), Look::Idle("The template's latest version could not be read.")),
+            Some(version) => {
+                let interface = version.data.interfaces.into_values().next();
+                self.attempt(rehearsal(subnet, interface.map(|first| first.security_groups))).await
+            }
+        }
+    }
+
+    async fn attempt(&self, rehearsal: Rehearsal) -> (Rehearsal, Look<()>) {
+        let question = Question::Rehearsal(rehearsal.clone());
+        let answer = self.look(operations::of_question(&question), self.cloud.answer(&question)).await;
+        (rehearsal, answer.map(|_| ()))
+    }
+
+    async fn answer_if<T: FromReply>(&self, question: Option<Question>, why_not: &'static str) -> Look<T> {
+        match question {
+            Some(question) => self.answer(question).await,
+            None => Look::Idle(why_not),
+        }
+    }
+
+    async fn answer<T: FromReply>(&self, question: Question) -> Look<T> {
+        let call = operations::of_question(&question);
+        match self.look(call, self.cloud.answer(&question)).await.map(T::from_reply) {
+            Look::Seen(Some(reply)) => Look::Seen(reply),
+            Look::Seen(None) => {
+                let words = "the answer was to another question".to_owned();
+                Look::Failed { call, kind: Trouble::Other, words }
+            }
+            Look::Denied { call } => Look::Denied { call },
+            Look::Failed { call, kind, words } => Look::Failed { call, kind, words },
+            Look::Idle(why) => Look::Idle(why),
+        }
+    }
+
+    /// What came of a call, which is given up without an answer in time.
+    async fn look<T>(
+        &self,
+        call: &'static str,
+        answer: impl Future<Output = Result<T, CloudError>>,
+    ) -> Look<T> {
+        timeout(self.limit, answer).await.map_or_else(
+            |_| {
+                let words = format!("no answer within {} s", self.limit.as_secs_f64());
+                Look::Failed { call, kind: Trouble::Network, words }
+            },
+            looked,
+        )
     }
 }
 
@@ -165,33 +225,6 @@ fn security_groups(request: &Request) -> Vec<String> {
     ids.sort_unstable();
     ids.dedup();
     ids
-}
-
-async fn roles(cloud: &dyn Cloud, request: &Request) -> BTreeMap<&'static str, Look<bool>> {
-    let spot = request.spot.then_some(SPOT_ROLE);
-    let asked = std::iter::once(AUTOSCALING_ROLE).chain(spot);
-    join_all(asked.map(async |name| (name, ask(cloud, Question::Role(name.to_owned())).await)))
-        .await
-        .into_iter()
-        .collect()
-}
-
-/// What can be tried: of a pool that has a template, its next version, its deletion, a launch; else a
-/// template.
-async fn rehearse(cloud: &dyn Cloud, request: &Request, pool: &PoolFacts) -> Vec<(Rehearsal, Look<()>)> {
-    let Look::Seen(templates) = &pool.templates else { return Vec::new() };
-    let wanted = Names::of(&request.scope).template(&roll_key(request));
-    let Some(template) = in_use(request, pool, templates, &wanted) else {
-        let identity = request.scope.identity.clone();
-        return vec![attempt(cloud, Rehearsal::NewTemplate { name: wanted, tags: identity }).await];
-    };
-    let template_id = &template.id;
-    let (version, deletion, launch) = join!(
-        attempt(cloud, Rehearsal::NewVersion { template_id: template_id.clone() }),
-        attempt(cloud, Rehearsal::DeleteTemplate { template_id: template_id.clone() }),
-        launch(cloud, request, pool, template),
-    );
-    vec![version, deletion, launch]
 }
 
 /// The template that the group launches from; without a group, the one that an apply would use again.
@@ -207,73 +240,6 @@ fn in_use<'a>(
         templates.iter().filter(|template| ownership::is_ours(&request.scope.identity, &template.tags));
     let is_used = |template: &&Template| used.is_some_and(|used| used.id == template.id);
     ours.clone().find(is_used).or_else(|| ours.find(|template| template.name == wanted))
-}
-
-/// A launch from the template, as its group launches: with the subnet in the template's network interface, or
-/// alone where it has none.
-async fn launch(
-    cloud: &dyn Cloud,
-    request: &Request,
-    pool: &PoolFacts,
-    template: &Template,
-) -> (Rehearsal, Look<()>) {
-    let rehearsal = |subnet: Option<String>, interface| Rehearsal::Launch {
-        template_id: template.id.clone(),
-        subnet: subnet.unwrap_or_default(),
-        interface,
-    };
-    let subnet = checkup::launch_subnet(request, pool);
-    if subnet.is_none() {
-        return (rehearsal(None, None), Look::Idle("It is not known which zones the pool spans."));
-    }
-    let latest = |versions: &[TemplateVersion]| {
-        let of_template = versions.iter().filter(|version| version.template_id == template.id);
-        of_template.max_by_key(|version| version.number).cloned()
-    };
-    let mut version = pool.versions.seen().and_then(|versions| latest(versions));
-    if version.is_none() {
-        let read = cloud.versions(&VersionQuery::CurrentById(template.id.clone())).await;
-        version = read.ok().and_then(|versions| latest(&versions));
-    }
-    match version {
-        None => (rehearsal(subnet, None), Look::Idle("The template's latest version could not be read.")),
-        Some(version) => {
-            let interface = version.data.interfaces.into_values().next();
-            attempt(cloud, rehearsal(subnet, interface.map(|first| first.security_groups))).await
-        }
-    }
-}
-
-async fn attempt(cloud: &dyn Cloud, rehearsal: Rehearsal) -> (Rehearsal, Look<()>) {
-    let answer = cloud.answer(&Question::Rehearsal(rehearsal.clone())).await;
-    (rehearsal, looked(answer).map(|_| ()))
-}
-
-async fn maybe<T: FromReply>(
-    cloud: &dyn Cloud,
-    question: Option<Question>,
-    why_not: &'static str,
-) -> Look<T> {
-    match question {
-        Some(question) => ask(cloud, question).await,
-        None => Look::Idle(why_not),
-    }
-}
-
-async fn ask<T: FromReply>(cloud: &dyn Cloud, question: Question) -> Look<T> {
-    match looked(cloud.answer(&question).await) {
-        Look::Seen(reply) => T::from_reply(reply).map_or_else(
-            || Look::Failed {
-                call: operations::of_question(&question),
-                kind: Trouble::Other,
-                words: "the answer was to another question".to_owned(),
-            },
-            Look::Seen,
-        ),
-        Look::Denied { call } => Look::Denied { call },
-        Look::Failed { call, kind, words } => Look::Failed { call, kind, words },
-        Look::Idle(why) => Look::Idle(why),
-    }
 }
 
 fn looked<T>(answer: Result<T, CloudError>) -> Look<T> {

@@ -15,26 +15,28 @@ pub fn policy_json(policy: &Policy) -> String {
     text::json(policy)
 }
 
-/// What each statement is for, in the policy's order.
+/// What each statement is for and what it allows, in the policy's order.
 pub fn explanation(policy: &Policy, style: Style) -> String {
     let rows: Vec<Vec<String>> = policy
         .statements
         .iter()
         .map(|statement| {
-            let actions = statement.actions.join(" ");
-            vec![statement.sid.to_owned(), text::capitalised(statement.purpose), actions, narrowed(statement)]
+            let mut lines = vec![text::capitalised(statement.purpose)];
+            lines.extend(statement.actions.iter().map(|&action| action.to_owned()));
+            lines.extend(narrowed(statement));
+            vec![statement.sid.to_owned(), lines.join("\n")]
         })
         .collect();
-    table(&["statement", "for", "actions", "only where"], &rows, style) + "\n"
+    table(&["statement", "for what, which actions, on what and if what"], &rows, style) + "\n"
 }
 
-/// What narrows a statement: resources, then keys of conditions.
-fn narrowed(statement: &Statement) -> String {
-    let mut parts: Vec<String> = statement.resources.iter().filter(|one| *one != "*").cloned().collect();
-    for keys in statement.conditions.values() {
-        parts.extend(keys.iter().map(|(key, values)| format!("{key} is {}", values.join(" or "))));
-    }
-    if parts.is_empty() { "(not narrowed)".to_owned() } else { text::line(&parts.join(" ")) }
+/// What narrows a statement, one thing a line: resources, then keys of conditions.
+fn narrowed(statement: &Statement) -> Vec<String> {
+    let resources = statement.resources.iter().filter(|one| *one != "*").cloned();
+    let keys = statement.conditions.values().flatten();
+    let conditions = keys.map(|(key, values)| format!("if {key} is {}", values.join(" or ")));
+    let lines: Vec<String> = resources.chain(conditions).map(|one| text::line(&one)).collect();
+    if lines.is_empty() { vec!["(not narrowed)".to_owned()] } else { lines }
 }
 
 /// The table of the documentation.
@@ -72,25 +74,30 @@ pub fn comparison(findings: &[Finding], style: Style) -> String {
     parts.join("\n") + "\n"
 }
 
+/// One row for the actions that the same is the matter with.
 fn rows(findings: &[&Finding], style: Style) -> String {
-    let rows: Vec<Vec<String>> = findings
-        .iter()
-        .map(|finding| {
-            let resources = finding.resources.join(" ");
-            let why = match &finding.verdict {
-                Verdict::Lacking => text::capitalised(finding.purpose),
-                Verdict::Denied(by) => text::capitalised(&format!("denied by statement {by}")),
-                Verdict::Unclear(doubts) => text::capitalised(&doubts.join("; ")),
-            };
-            [finding.action.to_owned(), resources, why].map(|cell| text::line(&cell)).to_vec()
-        })
-        .collect();
+    let mut rows: Vec<Vec<String>> = Vec::new();
+    for finding in findings {
+        let why = match &finding.verdict {
+            Verdict::Lacking => text::capitalised(finding.purpose),
+            Verdict::Denied(by) => text::capitalised(&format!("denied by statement {by}")),
+            Verdict::Shut(doubts) | Verdict::Unclear(doubts) => text::capitalised(&doubts.join("; ")),
+        };
+        let resources: Vec<String> = finding.resources.iter().map(|one| text::line(one)).collect();
+        let (on, why) = (resources.join("\n"), text::line(&why));
+        match rows.iter_mut().find(|row| row[1] == on && row[2] == why) {
+            Some(row) => row[0] = format!("{}\n{}", row[0], finding.action),
+            None => rows.push(vec![finding.action.to_owned(), on, why]),
+        }
+    }
     table(&["action", "on", "why"], &rows, style)
 }
 
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
+
+    use std::collections::BTreeSet;
 
     use super::*;
     use crate::model::permissions::{Document, Grant, Pools, compare::compare};
@@ -130,6 +137,29 @@ mod tests {
             insta::assert_snapshot!(format!("comparison_{width}"), shown);
         }
         assert_eq!(comparison(&[], Style::new(Some(80), false)), "No action is lacking.\n");
+    }
+
+    fn action_like(word: &str) -> bool {
+        ["autoscaling:", "ec2:", "iam:", "s3:"].iter().any(|service| word.starts_with(service))
+    }
+
+    /// Somebody wants to copy the name of an action, or looks for it.
+    #[test]
+    fn every_action_stands_in_one_piece() {
+        let policy = policy();
+        let nothing = compare(&policy, &Document::default());
+        for width in [80, 100, 120] {
+            let style = Style::new(Some(width), false);
+            for shown in [explanation(&policy, style), comparison(&nothing, style)] {
+                let words: BTreeSet<&str> = shown.split_whitespace().collect();
+                for action in policy.statements.iter().flat_map(|statement| &statement.actions) {
+                    assert!(words.contains(action), "{action}: {shown}");
+                }
+                let of_service =
+                    |line: &str| line.split_whitespace().filter(|word| action_like(word)).count();
+                assert!(shown.lines().all(|line| of_service(line) <= 1), "{shown}");
+            }
+        }
     }
 
     #[test]

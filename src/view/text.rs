@@ -62,6 +62,36 @@ pub fn wrap(text: &str, width: usize) -> String {
     wrapped
 }
 
+/// As [`wrap`], but no line is wider than `width`: a longer word is broken, behind a `:`, `/` or `,` if it can be.
+pub fn fold(text: &str, width: usize) -> String {
+    let mut folded = String::with_capacity(text.len());
+    for (number, line) in wrap(text, width).split('\n').enumerate() {
+        if number > 0 {
+            folded.push('\n');
+        }
+        let mut rest = line;
+        while let Some(at) = fold_at(rest, width) {
+            let (fitting, remaining) = rest.split_at(at);
+            folded.push_str(fitting);
+            folded.push('\n');
+            rest = remaining;
+        }
+        folded.push_str(rest);
+    }
+    folded
+}
+
+/// Where to break a line that is wider than `width`; never at its beginning.
+fn fold_at(line: &str, width: usize) -> Option<usize> {
+    let mut used = 0;
+    let (full, _) = line.char_indices().find(|(at, c)| {
+        used += get_char_width(*c);
+        used > width && *at > 0
+    })?;
+    let seam = |seams: &[char]| line[..full].rfind(seams).map(|at| at + 1);
+    seam(&[':', '/', ',']).or_else(|| seam(&['-', '_', '.', '='])).or(Some(full))
+}
+
 /// Each line of `text` that is not empty behind `blanks` blanks.
 pub fn indent(text: &str, blanks: usize) -> String {
     let mut indented = String::with_capacity(text.len());
@@ -152,6 +182,21 @@ mod tests {
         let wrapped = wrap(text, 10);
         assert_eq!(wrapped, "one two\nthree-is-a-very-long-word\nfour\n\nfive");
         assert_eq!(indent(&wrapped, 2), "  one two\n  three-is-a-very-long-word\n  four\n\n  five");
+    }
+
+    #[test]
+    fn folding_loses_nothing_and_breaks_names_at_their_seams() {
+        for (text, width, wanted) in [
+            ("on arn:aws:iam::1:role/workers", 14, "on\narn:aws:iam::\n1:role/workers"),
+            ("captf-team-a-demo", 12, "captf-team-\na-demo"),
+            ("0123456789abcdef", 6, "012345\n6789ab\ncdef"),
+            ("名前名前", 5, "名前\n名前"),
+            ("名", 1, "名"),
+            ("one\ntwo three", 5, "one\ntwo\nthree"),
+            ("", 3, ""),
+        ] {
+            assert_eq!(fold(text, width), wanted);
+        }
     }
 
     #[test]

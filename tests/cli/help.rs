@@ -93,7 +93,14 @@ fn man_pages_are_there_for_every_command() {
     let names = bench.run("man --dir pages").ok();
     assert!(names.contains("pages/machinepool-state-push.1\n"), "{names}");
     for name in names.lines() {
-        assert!(std::fs::read_to_string(bench.path(name)).unwrap().contains(".SH SYNOPSIS"), "{name}");
+        let page = std::fs::read_to_string(bench.path(name)).unwrap();
+        assert!(page.contains(".SH SYNOPSIS"), "{name}");
+        let title = name.rsplit('/').next().unwrap().trim_end_matches(".1");
+        let version = env!("CARGO_PKG_VERSION");
+        let heading = format!(".TH {title} 1 \"\" \"machinepool {version}\" \"Machinepool Manual\"");
+        assert!(page.lines().any(|line| line == heading), "{heading}: {page}");
+        assert!(page.lines().all(|line| line.trim_end() == line), "{page}");
+        assert!(!page.contains(".br\n\n") && !page.contains("\n\n.br"), "{page}");
     }
     assert!(!names.contains("help"), "{names}");
 }

@@ -15,5 +15,6 @@ mod properties;
 mod round_trips;
 mod scenario;
 mod shape;
+mod silence;
 mod status;
 mod text;

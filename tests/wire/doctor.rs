@@ -217,6 +217,22 @@ async fn a_wrong_region() {
     assert!(told.contains("wrong region or wrong account?"), "{told}");
 }
 
+/// It says why there is no connection, rather than how long it has waited.
+#[tokio::test]
+async fn no_connection() {
+    let Some(pool) = Pool::new().await else { return };
+    let mut command = pool.command(&["doctor", "--format", "json"]);
+    // Nobody listens there.
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let output = command.env("AWS_ENDPOINT_URL", format!("http://{free}")).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let check = &report["checks"][0];
+    assert_eq!((&check["id"], &check["status"]), (&json!("credentials"), &json!("fail")), "{report:#}");
+    assert_eq!(check["title"], "AWS cannot be reached");
+    assert!(check["detail"].as_str().unwrap().starts_with("no connection to AWS: "), "{check:#}");
+}
+
 #[tokio::test]
 async fn no_credentials() {
     let Some(pool) = Pool::new().await else { return };

@@ -24,14 +24,30 @@ const READ_TIMEOUT: Duration = Duration::from_secs(30);
 const ATTEMPTS_VARIABLE: &str = "AWS_MAX_ATTEMPTS";
 const MODE_VARIABLE: &str = "AWS_RETRY_MODE";
 
-/// Attempts of one call, unless the environment says otherwise. With the pauses below, about half a minute of throttling or of failing
-/// connections is sat out before a call fails.
-const ATTEMPTS: u32 = 10;
+/// How long a call is tried again and again before it fails, unless the environment says otherwise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Patience {
+    /// About half a minute of throttling or of failing connections is sat out.
+    Long,
+    /// A burst of throttling is, and not much more.
+    Short,
+}
+
+impl Patience {
+    /// Attempts of one call, with the pauses below.
+    fn attempts(self) -> u32 {
+        match self {
+            Self::Long => 10,
+            Self::Short => 6,
+        }
+    }
+}
+
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
 const LONGEST_PAUSE: Duration = Duration::from_secs(20);
 
 /// The SDK's default chain with our region, retries and HTTP client.
-pub(super) async fn sdk_config(region: Option<&str>) -> Result<SdkConfig, CloudError> {
+pub(super) async fn sdk_config(region: Option<&str>, patience: Patience) -> Result<SdkConfig, CloudError> {
     let region = match region {
         Some(region) => region.to_owned(),
         None => environment_region().await.ok_or_else(|| {
@@ -48,7 +64,11 @@ pub(super) async fn sdk_config(region: Option<&str>) -> Result<SdkConfig, CloudE
     }
     let mut loader = aws_config::defaults(BehaviorVersion::latest())
         .region(Region::new(region))
-        .retry_config(retries(variable(ATTEMPTS_VARIABLE).as_deref(), variable(MODE_VARIABLE).as_deref())?)
+        .retry_config(retries(
+            patience,
+            variable(ATTEMPTS_VARIABLE).as_deref(),
+            variable(MODE_VARIABLE).as_deref(),
+        )?)
         .http_client(LazyTls::new())
         .timeout_config(
             TimeoutConfig::builder().connect_timeout(CONNECT_TIMEOUT).read_timeout(READ_TIMEOUT).build(),
@@ -67,9 +87,13 @@ fn variable(name: &str) -> Option<String> {
 
 /// Ours, with what somebody who sets the SDK's own variables means instead. They are read here, because the SDK
 /// ends the process over a value that it does not know.
-fn retries(attempts: Option<&str>, mode: Option<&str>) -> Result<RetryConfig, CloudError> {
+fn retries(
+    patience: Patience,
+    attempts: Option<&str>,
+    mode: Option<&str>,
+) -> Result<RetryConfig, CloudError> {
     let attempts = match attempts {
-        None => ATTEMPTS,
+        None => patience.attempts(),
         Some(text) => text
             .parse()
             .ok()
@@ -134,20 +158,22 @@ mod tests {
     #[test]
     fn retries_are_ours_unless_the_environment_says_otherwise() {
         let told = |attempts, mode| {
-            let config = retries(attempts, mode).ok()?;
+            let config = retries(Patience::Long, attempts, mode).ok()?;
             Some((config.max_attempts(), config.mode(), config.initial_backoff()))
         };
         let ours = |attempts, mode| Some((attempts, mode, FIRST_PAUSE));
-        assert_eq!(told(None, None), ours(ATTEMPTS, RetryMode::Standard));
+        assert_eq!(told(None, None), ours(10, RetryMode::Standard));
         assert_eq!(told(Some("3"), None), ours(3, RetryMode::Standard));
-        assert_eq!(told(None, Some("adaptive")), ours(ATTEMPTS, RetryMode::Adaptive));
+        assert_eq!(told(None, Some("adaptive")), ours(10, RetryMode::Adaptive));
         assert_eq!(told(Some("1"), Some("Standard")), ours(1, RetryMode::Standard));
-        assert_eq!(told(None, Some("legacy")), ours(ATTEMPTS, RetryMode::Standard));
+        assert_eq!(told(None, Some("legacy")), ours(10, RetryMode::Standard));
+        let short = |attempts| retries(Patience::Short, attempts, None).unwrap().max_attempts();
+        assert_eq!((short(None), short(Some("3"))), (6, 3));
         for wrong in ["0", "-1", "1.5", "many", "99999999999"] {
-            let message = retries(Some(wrong), None).map_err(|error| error.message).err();
+            let message = retries(Patience::Long, Some(wrong), None).map_err(|error| error.message).err();
             assert!(message.is_some_and(|told| told.contains("AWS_MAX_ATTEMPTS")), "{wrong}");
         }
-        let message = retries(None, Some("fast")).map_err(|error| error.message).err();
+        let message = retries(Patience::Long, None, Some("fast")).map_err(|error| error.message).err();
         assert!(message.is_some_and(|told| told.contains("AWS_RETRY_MODE")));
     }
 }

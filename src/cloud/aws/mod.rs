@@ -34,6 +34,8 @@ mod tests;
 mod thin;
 mod write;
 
+pub use connect::Patience;
+
 /// The clients of one account and region, each made when it is first used.
 #[derive(Debug)]
 pub struct Aws {
@@ -54,8 +56,8 @@ impl Aws {
     ///
     /// # Errors
     /// [`ErrorKind::Settings`] if no region is known, or what is given is none, or how calls are repeated.
-    pub async fn connect(region: Option<&str>) -> Result<Self, CloudError> {
-        Ok(Self::from_config(connect::sdk_config(region).await?))
+    pub async fn connect(region: Option<&str>, patience: Patience) -> Result<Self, CloudError> {
+        Ok(Self::from_config(connect::sdk_config(region, patience).await?))
     }
 
     fn from_config(config: SdkConfig) -> Self {

@@ -16,7 +16,7 @@ pub(super) const REACH: &str =
 
 /// Whose the credentials are. Where only STS cannot be reached, as in a VPC without an endpoint for it, all
 /// else can be looked at: nothing but a check-up calls it.
-pub(super) fn credentials(caller: &Look<Caller>, pool: &PoolFacts) -> Check {
+pub(super) fn credentials(caller: &Look<Caller>, nothing_else_answers: bool) -> Check {
     const ID: &str = "credentials";
     match caller {
         Look::Seen(caller) => {
@@ -28,7 +28,7 @@ pub(super) fn credentials(caller: &Look<Caller>, pool: &PoolFacts) -> Check {
                  in a pod, give it an IAM role. Nothing else was checked.",
             )
         }
-        Look::Failed { kind: Trouble::Network, words, .. } if pool.is_out_of_reach() => {
+        Look::Failed { kind: Trouble::Network, words, .. } if nothing_else_answers => {
             Check::fail(ID, "AWS cannot be reached")
                 .because(words.clone())
                 .fix(format!("{REACH} Nothing else was checked."))

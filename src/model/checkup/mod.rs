@@ -95,6 +95,9 @@ impl Check {
             Look::Denied { call } => skipped
                 .because("The credentials are not permitted to look.")
                 .fix(format!("To have this checked, allow {}.", actions_of(call))),
+            Look::Failed { call, kind: Trouble::Network, words } => {
+                skipped.because(format!("It could not be checked: {words} ({call})."))
+            }
             Look::Failed { call, words, .. } => {
                 skipped.because(format!("{call} failed: {}", sentence(words)))
             }
@@ -127,7 +130,7 @@ impl Checkup {
 /// Looks at the facts.
 pub fn checkup(request: &Request, facts: &Facts) -> Checkup {
     let caller = facts.caller.seen().cloned();
-    let mut checks = vec![account::credentials(&facts.caller, &facts.pool)];
+    let mut checks = vec![account::credentials(&facts.caller, facts.pool.is_out_of_reach())];
     if checks[0].status == Status::Fail {
         return Checkup { caller, checks };
     }
@@ -144,6 +147,11 @@ pub fn checkup(request: &Request, facts: &Facts) -> Checkup {
     checks.push(quota::check(request, facts));
     checks.extend(account::roles(request, facts));
     Checkup { caller, checks }
+}
+
+/// All there is to say where `caller` failed for want of credentials.
+pub fn without_credentials(caller: &Look<Caller>) -> Checkup {
+    Checkup { caller: None, checks: vec![account::credentials(caller, false)] }
 }
 
 /// The largest size that the pool can have, as far as the inputs say.

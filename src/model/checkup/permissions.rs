@@ -6,38 +6,18 @@ use crate::contract::{problem::sentence, request::Request};
 /// The reads of every command. What one of them denies, plan fails with.
 pub(super) fn reads(request: &Request, pool: &PoolFacts) -> Check {
     const ID: &str = "permissions.reads";
-    let PoolFacts {
-        group,
-        instances,
-        policies,
-        refreshes,
-        activities,
-        scheduled_actions,
-        templates,
-        versions,
-        object,
-        images,
-    } = pool;
     // A pinned image launches without having been looked at.
     let is_pinned = request.machine_image.id.is_some();
-    let needed: Vec<&'static str> = [
-        denied(group),
-        denied(instances),
-        denied(policies),
-        denied(refreshes),
-        denied(templates),
-        denied(versions),
-        denied(object),
-        denied(images).filter(|_| !is_pinned),
-    ]
-    .into_iter()
-    .flatten()
-    .collect();
-    let useful: Vec<&'static str> =
-        [denied(activities), denied(scheduled_actions), denied(images).filter(|_| is_pinned)]
-            .into_iter()
-            .flatten()
-            .collect();
+    let only_useful = |call: &&'static str| match *call {
+        "autoscaling:DescribeScalingActivities" | "autoscaling:DescribeScheduledActions" => true,
+        "ec2:DescribeImages" => is_pinned,
+        _ => false,
+    };
+    let denied = pool.outcomes().into_iter().filter_map(|look| match look {
+        Look::Denied { call } => Some(call),
+        _ => None,
+    });
+    let (useful, needed): (Vec<&'static str>, Vec<&'static str>) = denied.partition(only_useful);
     let list = |calls: &[&'static str]| {
         let actions: Vec<&str> =
             calls.iter().flat_map(|call| crate::model::permissions::needed_for(call)).collect();
@@ -71,13 +51,6 @@ pub(super) fn reads(request: &Request, pool: &PoolFacts) -> Check {
         }
         Some((call, _, words)) => Check::new(ID, Status::Skipped, "Not all of the pool could be read")
             .because(format!("{call} failed: {}", sentence(&words))),
-    }
-}
-
-fn denied<T>(look: &Look<T>) -> Option<&'static str> {
-    match look {
-        Look::Denied { call } => Some(call),
-        _ => None,
     }
 }
 

@@ -2,8 +2,9 @@
 
 use super::{
     Policy,
+    conditions::{self, Holds, Test},
     document::{Document, Foreign, Patterns},
-    glob,
+    glob, statements,
 };
 
 /// What is found about one action on some resources.
@@ -24,6 +25,8 @@ pub struct Finding {
 pub enum Verdict {
     /// No statement allows it there.
     Lacking,
+    /// Only statements allow it whose conditions do not hold for what we ask.
+    Shut(Vec<String>),
     /// A statement denies it, whatever others allow: its name, or its number.
     Denied(String),
     /// It is allowed, or denied, only under conditions or for resources that nobody can judge from here.
@@ -41,9 +44,13 @@ impl Finding {
 pub fn compare(ours: &Policy, theirs: &Document) -> Vec<Finding> {
     let mut findings: Vec<Finding> = Vec::new();
     for statement in &ours.statements {
+        let known = statements::known(statement, &ours.identity);
+        let facts: Vec<Test> =
+            conditions::tests(&statement.conditions).chain(conditions::tests(&known)).collect();
         for &action in &statement.actions {
             for resource in &statement.resources {
-                let Some(verdict) = judge(action, resource, theirs) else { continue };
+                let facts: Vec<Test> = facts.iter().cloned().chain(region_of(resource)).collect();
+                let Some(verdict) = judge(action, resource, &facts, theirs) else { continue };
                 let same = findings.iter_mut().find(|known| {
                     known.action == action && known.purpose == statement.purpose && known.verdict == verdict
                 });
@@ -62,6 +69,16 @@ pub fn compare(ours: &Policy, theirs: &Document) -> Vec<Finding> {
     findings
 }
 
+/// A resource that lies in a region is asked for there.
+fn region_of(resource: &str) -> Option<Test> {
+    let region = resource.split(':').nth(3).filter(|region| !region.is_empty())?;
+    Some(Test {
+        operator: "StringLike".to_owned(),
+        key: "aws:RequestedRegion".to_owned(),
+        values: vec![region.to_owned()],
+    })
+}
+
 /// How far patterns take something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Reach {
@@ -70,52 +87,54 @@ enum Reach {
     Whole,
 }
 
-fn judge(action: &str, resource: &str, theirs: &Document) -> Option<Verdict> {
+fn judge(action: &str, resource: &str, facts: &[Test], theirs: &Document) -> Option<Verdict> {
     let action = action.to_ascii_lowercase();
-    let mut doubts = Vec::new();
-    let mut allowed = false;
+    let (mut allowed, mut allowed_in_part, mut shut) = (false, Vec::new(), Vec::new());
+    let mut denied_in_part = Vec::new();
     for (number, statement) in theirs.statements.iter().enumerate() {
         if reach(&statement.actions, &action) != Reach::Whole {
             continue;
         }
         let on = reach_of_resources(&statement.resources, resource);
+        if on == Reach::None {
+            continue;
+        }
+        let (held, keys) = conditions::all_hold(&statement.conditions, facts);
         let name = || statement.sid.clone().unwrap_or_else(|| format!("number {}", number + 1));
-        match (statement.denies, on, statement.conditions.is_empty()) {
-            (_, Reach::None, _) => {}
-            (true, Reach::Whole, true) => return Some(Verdict::Denied(name())),
-            (false, Reach::Whole, true) => allowed = true,
-            (denies, on, _) => doubts.push((denies, doubt(statement, on, &name()))),
+        match (statement.denies, on, held) {
+            (true, _, Holds::Never) => {}
+            (true, Reach::Whole, Holds::Always) => return Some(Verdict::Denied(name())),
+            (true, ..) => denied_in_part.push(doubt(statement, on, held, &keys, &name())),
+            (false, Reach::Whole, Holds::Always) => allowed = true,
+            (false, _, Holds::Never) => shut.push(doubt(statement, on, held, &keys, &name())),
+            (false, ..) => allowed_in_part.push(doubt(statement, on, held, &keys, &name())),
         }
     }
-    // What allows in part is no doubt where something allows the whole; what denies in part always is.
-    let doubts: Vec<String> =
-        doubts.into_iter().filter(|(denies, _)| *denies || !allowed).map(|(_, text)| text).collect();
-    match (allowed, doubts.is_empty()) {
-        (true, true) => None,
-        (_, false) if allowed || theirs_allows(theirs, &action, resource) => Some(Verdict::Unclear(doubts)),
-        _ => Some(Verdict::Lacking),
+    match (allowed, allowed_in_part.is_empty(), shut.is_empty()) {
+        // What allows in part is no doubt where something allows the whole; what denies in part always is.
+        (true, ..) if denied_in_part.is_empty() => None,
+        (true, ..) => Some(Verdict::Unclear(denied_in_part)),
+        (false, false, _) => Some(Verdict::Unclear([allowed_in_part, denied_in_part].concat())),
+        (false, true, false) => Some(Verdict::Shut(shut)),
+        (false, true, true) => Some(Verdict::Lacking),
     }
 }
 
-/// Whether anything allows it at all, if only in part.
-fn theirs_allows(theirs: &Document, action: &str, resource: &str) -> bool {
-    theirs.statements.iter().any(|statement| {
-        !statement.denies
-            && reach(&statement.actions, action) == Reach::Whole
-            && reach_of_resources(&statement.resources, resource) != Reach::None
-    })
-}
-
-fn doubt(statement: &Foreign, on: Reach, name: &str) -> String {
+/// How far a statement allows or denies, and what nobody can judge of it.
+fn doubt(statement: &Foreign, on: Reach, held: Holds, keys: &[&str], name: &str) -> String {
     let verb = if statement.denies { "denies" } else { "allows" };
     let mut limits = Vec::new();
     if on == Reach::Part {
         let side = if statement.resources.negated { "everything but " } else { "" };
         limits.push(format!("on {side}{}", statement.resources.texts.join(", ")));
     }
-    if !statement.conditions.is_empty() {
-        limits.push(format!("under a condition on {}", statement.conditions.join(", ")));
-    }
+    let whether = match held {
+        Holds::Always => None,
+        Holds::Never => Some("does not hold"),
+        Holds::Perhaps if statement.denies => Some("may hold"),
+        Holds::Perhaps => Some("may not hold"),
+    };
+    limits.extend(whether.map(|words| format!("under a condition that {words} ({})", keys.join(", "))));
     format!("statement {name} {verb} it {}", limits.join(" "))
 }
 

@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use super::conditions::Test;
+
 /// Why a text is no policy document.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
@@ -22,8 +24,8 @@ pub(super) struct Foreign {
     /// that the statement is not about.
     pub(super) actions: Patterns,
     pub(super) resources: Patterns,
-    /// The keys of its conditions; empty without any.
-    pub(super) conditions: Vec<String>,
+    /// All of them must hold; empty without any.
+    pub(super) conditions: Vec<Test>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,14 +37,17 @@ pub(super) struct Patterns {
 
 impl Document {
     /// Reads a document: bare, or in the answer of `aws iam get-policy-version`, `get-role-policy`,
-    /// `get-user-policy`, `get-group-policy` or `get-account-authorization-details`' lists of policies.
+    /// `get-user-policy`, `get-group-policy`, or a list out of that of `get-account-authorization-details`; also as
+    /// a text in JSON, or percent-encoded.
     ///
     /// # Errors
     /// If the text is no JSON, or nothing in it is a policy document.
     pub fn parse(text: &[u8]) -> Result<Self, Unreadable> {
         let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
-        let value: Value =
-            serde_json::from_slice(text).map_err(|error| Unreadable(format!("it is not JSON: {error}")))?;
+        let text = text.trim_ascii();
+        let decoded = if text.starts_with(b"%") { percent_decoded(text) } else { text.to_vec() };
+        let value: Value = serde_json::from_slice(&decoded)
+            .map_err(|error| Unreadable(format!("it is not JSON: {error}")))?;
         let mut statements = Vec::new();
         collect(&value, &mut statements)?;
         Ok(Self { statements })
@@ -57,14 +62,20 @@ impl Document {
 fn collect(value: &Value, statements: &mut Vec<Foreign>) -> Result<(), Unreadable> {
     let inner = ["PolicyVersion", "Document", "PolicyDocument"].iter().find_map(|key| value.get(*key));
     match (value, inner) {
-        (_, Some(Value::String(text))) => {
-            let decoded = percent_decoded(text);
+        (_, Some(inner)) => collect(inner, statements),
+        (Value::String(text), None) => {
+            // AWS's API hands documents out percent-encoded; its command line decodes most of them.
+            let text = text.trim().as_bytes();
+            let decoded = if text.starts_with(b"%") { percent_decoded(text) } else { text.to_vec() };
             let inner = serde_json::from_slice(&decoded)
                 .map_err(|error| Unreadable(format!("the document in it is not JSON: {error}")))?;
             collect(&inner, statements)
         }
-        (_, Some(inner)) => collect(inner, statements),
-        (Value::Array(documents), None) => documents.iter().try_for_each(|one| collect(one, statements)),
+        (Value::Array(documents), None) => {
+            // Of several versions only one is in force.
+            let in_force = documents.iter().filter(|one| one["IsDefaultVersion"] != false);
+            in_force.into_iter().try_for_each(|one| collect(one, statements))
+        }
         (Value::Object(document), None) => {
             let Some(found) = document.get("Statement") else {
                 return Err(Unreadable("it has no \"Statement\", so it is no policy document".to_owned()));
@@ -72,7 +83,8 @@ fn collect(value: &Value, statements: &mut Vec<Foreign>) -> Result<(), Unreadabl
             for (index, one) in list(found).into_iter().enumerate() {
                 statements.push(statement(one).ok_or_else(|| {
                     Unreadable(format!(
-                        "statement {} lacks an Effect, an Action or a Resource, or one of them is no text",
+                        "statement {} lacks an Effect, an Action or a Resource, or one of them or a Condition is not of \
+                         the form that IAM takes",
                         index + 1
                     ))
                 })?);
@@ -101,13 +113,7 @@ fn statement(value: &Value) -> Option<Foreign> {
     actions.texts.iter_mut().for_each(|text| text.make_ascii_lowercase());
     let conditions = match value.get("Condition") {
         None | Some(Value::Null) => Vec::new(),
-        Some(conditions) => conditions
-            .as_object()?
-            .values()
-            .filter_map(Value::as_object)
-            .flat_map(serde_json::Map::keys)
-            .cloned()
-            .collect(),
+        Some(conditions) => tests(conditions)?,
     };
     Some(Foreign {
         sid: value["Sid"].as_str().map(str::to_owned),
@@ -116,6 +122,25 @@ fn statement(value: &Value) -> Option<Foreign> {
         resources: patterns(value, "Resource", "NotResource")?,
         conditions,
     })
+}
+
+fn tests(conditions: &Value) -> Option<Vec<Test>> {
+    let mut tests = Vec::new();
+    for (operator, keys) in conditions.as_object()? {
+        for (key, values) in keys.as_object()? {
+            let values = list(values).into_iter().map(|value| match value {
+                Value::String(text) => Some(text.clone()),
+                Value::Bool(_) | Value::Number(_) => Some(value.to_string()),
+                _ => None,
+            });
+            tests.push(Test {
+                operator: operator.clone(),
+                key: key.clone(),
+                values: values.collect::<Option<_>>()?,
+            });
+        }
+    }
+    Some(tests)
 }
 
 fn patterns(statement: &Value, name: &str, negation: &str) -> Option<Patterns> {
@@ -128,9 +153,7 @@ fn patterns(statement: &Value, name: &str, negation: &str) -> Option<Patterns> {
     Some(Patterns { texts: texts.collect::<Option<_>>()?, negated })
 }
 
-/// AWS's API hands documents out percent-encoded; its command line decodes them.
-fn percent_decoded(text: &str) -> Vec<u8> {
-    let bytes = text.as_bytes();
+fn percent_decoded(bytes: &[u8]) -> Vec<u8> {
     let mut decoded = Vec::with_capacity(bytes.len());
     let mut at = 0;
     while at < bytes.len() {

@@ -3,6 +3,9 @@
 /// Whether `pattern` takes the whole of `text`. A `*` or `?` in `text` is a character like any other, so
 /// that a pattern takes another pattern only if it takes all that the other does.
 pub(super) fn covers(pattern: &str, text: &str) -> bool {
+    // Most texts differ before the first wildcard.
+    let (fixed, pattern) = pattern.split_at(pattern.find(['*', '?']).unwrap_or(pattern.len()));
+    let Some(text) = text.strip_prefix(fixed) else { return false };
     let text: Vec<char> = text.chars().collect();
     // Positions of the text that the pattern so far may end at.
     let mut ends = vec![false; text.len() + 1];

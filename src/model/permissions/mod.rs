@@ -9,6 +9,7 @@ use serde::{Serialize, Serializer, ser::SerializeMap};
 use crate::contract::request::Tags;
 
 pub mod compare;
+mod conditions;
 mod document;
 mod glob;
 mod statements;
@@ -112,12 +113,19 @@ pub struct Policy {
     /// The statements.
     #[serde(rename = "Statement")]
     pub statements: Vec<Statement>,
+    /// The tags of everything that it is about.
+    #[serde(skip)]
+    identity: Tags,
 }
 
 impl Policy {
     /// The policy for `grant`.
     pub fn of(grant: &Grant) -> Self {
-        Self { version: "2012-10-17", statements: statements::all(grant) }
+        let identity = match &grant.pools {
+            Pools::All => statements::of_every_pool(),
+            Pools::One { identity, .. } => identity.clone(),
+        };
+        Self { version: "2012-10-17", statements: statements::all(grant), identity }
     }
 
     /// Whether it is short enough for a managed policy of IAM's.
@@ -179,5 +187,7 @@ impl Serialize for OneOrMany<'_> {
     }
 }
 
+#[cfg(test)]
+mod compare_tests;
 #[cfg(test)]
 mod tests;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Grant, Pools, Statement};
+use super::{Grant, Pools, Statement, conditions::Conditions};
 use crate::contract::request::Tags;
 
 /// How a condition compares.
@@ -275,8 +275,6 @@ fn doctor(grant: &Grant) -> [Statement; 4] {
     ]
 }
 
-type Conditions = BTreeMap<&'static str, BTreeMap<String, Vec<String>>>;
-
 fn one(operator: &'static str, keys: BTreeMap<String, Vec<String>>) -> Conditions {
     BTreeMap::from([(operator, keys)])
 }
@@ -297,13 +295,42 @@ fn literal(value: &str) -> String {
 /// The tags that say whose a resource is: those that must be there, and those that must not differ.
 fn identity(grant: &Grant) -> (Tags, Tags) {
     match &grant.pools {
-        Pools::All => (Tags::from([(KIND.0.to_owned(), KIND.1.to_owned())]), Tags::new()),
+        Pools::All => (of_every_pool(), Tags::new()),
         Pools::One { identity, .. } => {
             // The kind is every pool's.
             let own = identity.clone().into_iter().filter(|(key, _)| key != KIND.0);
             own.partition(|(key, _)| FIRM_TAGS.contains(&key.as_str()))
         }
     }
+}
+
+/// The tags that all pools share.
+pub(super) fn of_every_pool() -> Tags {
+    Tags::from([(KIND.0.to_owned(), KIND.1.to_owned())])
+}
+
+/// What is known of the requests that a statement is about, beyond its own conditions: where it asks for some of
+/// the pool's tags, what it is about carries the others, too.
+pub(super) fn known(statement: &Statement, identity: &Tags) -> Conditions {
+    let asks = |operator, prefix: &str| {
+        statement.conditions.get(operator).is_some_and(|keys| keys.keys().any(|key| key.starts_with(prefix)))
+    };
+    let mut known = Conditions::new();
+    for made_with in ["aws:RequestTag", "s3:RequestObjectTag"] {
+        if asks(EQUALS, made_with) {
+            known.entry(EQUALS).or_default().extend(tags(made_with, identity));
+        }
+    }
+    let has = "aws:ResourceTag";
+    if asks(EQUALS, has) {
+        let firm = |key: &str| key == KIND.0 || FIRM_TAGS.contains(&key);
+        let (firm, loose): (Tags, Tags) = identity.clone().into_iter().partition(|(key, _)| firm(key));
+        known.entry(EQUALS).or_default().extend(tags(has, &firm));
+        known.entry(EQUALS_IF_EXISTS).or_default().extend(tags(has, &loose));
+    } else if asks(EQUALS_IF_EXISTS, has) {
+        known.entry(EQUALS_IF_EXISTS).or_default().extend(tags(has, identity));
+    }
+    known
 }
 
 /// What a new resource must be tagged with.

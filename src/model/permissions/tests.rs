@@ -1,12 +1,9 @@
 use std::collections::BTreeSet;
 
-use super::{
-    compare::{Finding, Verdict, compare},
-    *,
-};
+use super::*;
 use crate::model::{names::Names, testing};
 
-fn grant(change: impl FnOnce(&mut Grant)) -> Grant {
+pub(super) fn grant(change: impl FnOnce(&mut Grant)) -> Grant {
     let scope = testing::request(|_| {}).scope;
     let names = Names::of(&scope);
     let mut grant = Grant {
@@ -20,120 +17,6 @@ fn grant(change: impl FnOnce(&mut Grant)) -> Grant {
     };
     change(&mut grant);
     grant
-}
-
-fn document(text: &str) -> Document {
-    Document::parse(text.as_bytes()).unwrap()
-}
-
-fn allow(statements: &str) -> Document {
-    document(&format!(r#"{{"Version": "2012-10-17", "Statement": {statements}}}"#))
-}
-
-fn lacking(findings: &[Finding]) -> BTreeSet<&'static str> {
-    findings.iter().filter(|finding| finding.is_lacking()).map(|finding| finding.action).collect()
-}
-
-#[test]
-fn a_policy_allows_all_of_itself() {
-    for pools in [None, Some(Pools::All)] {
-        let grant = grant(|grant| grant.pools = pools.unwrap_or_else(|| grant.pools.clone()));
-        let ours = Policy::of(&grant);
-        let mut bare = serde_json::to_value(&ours).unwrap();
-        assert!(lacking(&compare(&ours, &document(&bare.to_string()))).is_empty());
-        for statement in bare["Statement"].as_array_mut().unwrap() {
-            statement.as_object_mut().unwrap().remove("Condition");
-        }
-        assert_eq!(compare(&ours, &document(&bare.to_string())), []);
-    }
-}
-
-#[test]
-fn everything_is_told_that_nobody_allows() {
-    let ours = Policy::of(&grant(|_| {}));
-    let all: BTreeSet<&str> = ours.statements.iter().flat_map(|s| s.actions.iter().copied()).collect();
-    assert_eq!(lacking(&compare(&ours, &allow("[]"))), all);
-    for admin in [
-        r#"{"Effect": "Allow", "Action": "*", "Resource": "*"}"#,
-        r#"[{"Effect": "Allow", "NotAction": "sts:*", "NotResource": "arn:aws:kms:*:*:*"}]"#,
-        r#"{"Effect": "Allow", "Action": ["EC2:*", "autoscaling:*", "s3:*", "iam:*", "ServiceQuotas:*"], "Resource": ["*"]}"#,
-    ] {
-        assert_eq!(compare(&ours, &allow(admin)), [], "{admin}");
-    }
-}
-
-#[test]
-fn what_cannot_be_judged_is_told_apart_from_what_is_lacking() {
-    let ours = Policy::of(&grant(|_| {}));
-    let only = |statements: &str, action: &str| -> Vec<Verdict> {
-        let found = compare(&ours, &allow(statements)).into_iter();
-        found.filter(|finding| finding.action == action).map(|finding| finding.verdict).collect()
-    };
-    let unclear = |text: &str| vec![Verdict::Unclear(vec![text.to_owned()])];
-    let rest = r#"{"Effect": "Allow", "Action": "*", "Resource": "*"}"#;
-
-    let tagged = r#"{"Sid": "T", "Effect": "Allow", "Action": "iam:PassRole", "Resource": "*",
-                     "Condition": {"StringEquals": {"iam:PassedToService": "ec2.amazonaws.com"}}}"#;
-    assert_eq!(
-        only(tagged, "iam:PassRole"),
-        unclear("statement T allows it under a condition on iam:PassedToService")
-    );
-    assert_eq!(only(&format!("[{tagged}, {rest}]"), "iam:PassRole"), []);
-
-    let other = r#"[{"Effect": "Allow", "Action": "s3:PutObject", "Resource": "arn:aws:s3:::another/*"}]"#;
-    assert_eq!(only(other, "s3:PutObject"), [Verdict::Lacking]);
-    // What takes no resource is allowed for all or not at all.
-    let arn = r#"{"Effect": "Allow", "Action": "ec2:*", "Resource": "arn:aws:ec2:*:*:*"}"#;
-    assert_eq!(only(arn, "ec2:DescribeInstances"), [Verdict::Lacking]);
-    let narrow = r#"{"Effect": "Allow", "Action": "ec2:CreateLaunchTemplate",
-                     "Resource": "arn:aws:ec2:*:123456789012:launch-template/lt-0a"}"#;
-    let told = "statement number 1 allows it on arn:aws:ec2:*:123456789012:launch-template/lt-0a";
-    assert_eq!(only(narrow, "ec2:CreateLaunchTemplate"), unclear(told));
-    let variable =
-        r#"{"Effect": "Allow", "Action": "s3:PutObject", "Resource": "arn:aws:s3:::${aws:username}/*"}"#;
-    let told = "statement number 1 allows it on arn:aws:s3:::${aws:username}/*";
-    assert_eq!(only(variable, "s3:PutObject"), unclear(told));
-
-    let denied = r#"{"Sid": "No", "Effect": "Deny", "NotAction": "s3:*", "Resource": "*"}"#;
-    assert_eq!(only(&format!("[{rest}, {denied}]"), "iam:GetRole"), [Verdict::Denied("No".to_owned())]);
-    assert_eq!(only(&format!("[{rest}, {denied}]"), "s3:PutObject"), []);
-    let unless = r#"{"Sid": "Mfa", "Effect": "Deny", "Action": "*", "Resource": "*",
-                     "Condition": {"Bool": {"aws:MultiFactorAuthPresent": "false"}}}"#;
-    let told = "statement Mfa denies it under a condition on aws:MultiFactorAuthPresent";
-    assert_eq!(only(&format!("[{rest}, {unless}]"), "s3:PutObject"), unclear(told));
-    assert_eq!(only(unless, "s3:PutObject"), [Verdict::Lacking]);
-}
-
-#[test]
-fn a_document_comes_in_every_form_that_aws_gives_it() {
-    let bare =
-        r#"{"Version": "2012-10-17", "Statement": {"Effect": "Allow", "Action": "s3:*", "Resource": "*"}}"#;
-    let wanted = document(bare);
-    let encoded = bare.replace('{', "%7B").replace('"', "%22").replace(' ', "%20").replace('*', "%2a");
-    for text in [
-        format!("\u{feff}{bare}"),
-        format!(
-            r#"{{"PolicyVersion": {{"Document": {bare}, "VersionId": "v3", "IsDefaultVersion": true}}}}"#
-        ),
-        format!(r#"{{"RoleName": "r", "PolicyName": "p", "PolicyDocument": {bare}}}"#),
-        format!(r#"{{"PolicyVersion": {{"Document": "{encoded}"}}}}"#),
-        format!("[{bare}]"),
-    ] {
-        assert_eq!(Document::parse(text.as_bytes()), Ok(wanted.clone()), "{text}");
-    }
-    for text in [
-        "",
-        "nonsense",
-        "3",
-        "{}",
-        r#"{"Statement": [{"Effect": "Allow"}]}"#,
-        r#"{"Statement": [{"Effect": "Maybe", "Action": "*", "Resource": "*"}]}"#,
-        r#"{"Statement": [{"Effect": "Allow", "Action": 3, "Resource": "*"}]}"#,
-        r#"{"Statement": [{"Effect": "Allow", "Action": "*", "NotAction": "*", "Resource": "*"}]}"#,
-        r#"{"PolicyVersion": {"Document": "%7B"}}"#,
-    ] {
-        assert!(Document::parse(text.as_bytes()).is_err(), "{text}");
-    }
 }
 
 #[test]

@@ -7,7 +7,10 @@ use aws_credential_types::{
 
 use super::{Canned, always, config, query_error, reply};
 use crate::{
-    cloud::{Cloud as _, ErrorKind, aws::Aws},
+    cloud::{
+        Cloud as _, ErrorKind,
+        aws::{Aws, Patience},
+    },
     contract::payload::Payload,
     model::resources::Write,
 };
@@ -140,8 +143,8 @@ async fn failing_credentials_say_what_to_set_and_nothing_is_sent() {
 
 #[tokio::test]
 async fn a_zone_is_no_region() {
-    let error = Aws::connect(Some("us-east-1a")).await.unwrap_err();
+    let error = Aws::connect(Some("us-east-1a"), Patience::Long).await.unwrap_err();
     assert_eq!(error.kind, ErrorKind::Settings);
     assert!(error.message.contains("us-east-1a"), "{error}");
-    assert_eq!(Aws::connect(Some("us-gov-west-1")).await.unwrap().region(), "us-gov-west-1");
+    assert_eq!(Aws::connect(Some("us-gov-west-1"), Patience::Long).await.unwrap().region(), "us-gov-west-1");
 }

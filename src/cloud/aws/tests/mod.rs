@@ -25,6 +25,7 @@ mod errors;
 mod inspect;
 mod objects;
 mod reads;
+mod silent;
 mod writes;
 
 /// One request as it was sent.
