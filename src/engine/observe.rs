@@ -12,10 +12,11 @@ use crate::{
     error::{Failure, Kind},
     model::{
         desired::roll_key,
-        image,
+        image, members,
         names::{Names, RollKey},
         observed::{Activity, Group, Images, Instance, Known, Object, Observed, Template, TemplateVersion},
-        outputs, records, target,
+        outputs::{self, Launching},
+        records, target,
     },
 };
 
@@ -147,15 +148,16 @@ pub(super) async fn outputs(cloud: &dyn Cloud, scope: &Scope) -> Result<Outputs,
     outputs_of(cloud, scope, group.as_ref(), &instances).await
 }
 
-/// Outputs from a reading; asks for scaling activities while members are missing.
+/// Outputs from a reading; asks for scaling activities while the group should be launching.
 pub(super) async fn outputs_of(
     cloud: &dyn Cloud,
     scope: &Scope,
     group: Option<&Group>,
     instances: &[Instance],
 ) -> Result<Outputs, Failure> {
+    let launching = outputs::launching(group, &members::members(group, instances));
     let activities = match group {
-        Some(group) if outputs::members_missing(Some(group), instances) => {
+        Some(group) if launching != Launching::Idle => {
             // Only the message gets better by it: without permission there is none.
             match cloud.activities(&group.name).await {
                 Err(error) if error.kind == ErrorKind::AccessDenied => Vec::new(),

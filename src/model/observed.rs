@@ -26,6 +26,9 @@ pub struct Group {
     pub launch: Launch,
     /// Subnet ids of `VPCZoneIdentifier`.
     pub subnets: BTreeSet<String>,
+    /// The zones that it launches into; empty if AWS did not say.
+    #[serde(default)]
+    pub zones: BTreeSet<String>,
     /// `EC2`, `ELB`, ...
     pub health_check_type: String,
     /// Capacity rebalancing.
