@@ -16,6 +16,7 @@ use crate::{
         names::{Names, RollKey},
         observed::{Activity, Group, Images, Instance, Known, Object, Observed, Template, TemplateVersion},
         outputs::{self, Launching},
+        ownership::{self, Resource},
         records, target,
     },
 };
@@ -148,13 +149,18 @@ pub(super) async fn outputs(cloud: &dyn Cloud, scope: &Scope) -> Result<Outputs,
     outputs_of(cloud, scope, group.as_ref(), &instances).await
 }
 
-/// Outputs from a reading; asks for scaling activities while the group should be launching.
+/// Outputs from a reading; asks for scaling activities while the group should be launching. A stranger's group has none:
+/// whoever records them goes on with those of the pool.
 pub(super) async fn outputs_of(
     cloud: &dyn Cloud,
     scope: &Scope,
     group: Option<&Group>,
     instances: &[Instance],
 ) -> Result<Outputs, Failure> {
+    if let Some(group) = group {
+        ownership::check_to_look(Resource::Group(&group.name), &scope.identity, &group.tags())
+            .map_err(|problem| Failure { kind: Kind::Refused, diagnostics: vec![problem] })?;
+    }
     let launching = outputs::launching(group, &members::members(group, instances));
     let activities = match group {
         Some(group) if launching != Launching::Idle => {

@@ -38,9 +38,16 @@ pub fn is_ours(identity: &Tags, tags: &Tags) -> bool {
 /// Refuses a resource that is not ours, names the tags that say so, and prints the command that would
 /// hand it over.
 pub fn check(resource: Resource<'_>, identity: &Tags, tags: &Tags) -> Result<(), Diagnostic> {
-    if is_ours(identity, tags) {
-        return Ok(());
-    }
+    if is_ours(identity, tags) { Ok(()) } else { Err(refusal(resource, identity, tags)) }
+}
+
+/// Refuses, in the same words, only what its tags say is somebody else's. To look at what has merely lost its tags
+/// does no harm.
+pub fn check_to_look(resource: Resource<'_>, identity: &Tags, tags: &Tags) -> Result<(), Diagnostic> {
+    if differing(identity, tags).is_empty() { Ok(()) } else { Err(refusal(resource, identity, tags)) }
+}
+
+fn refusal(resource: Resource<'_>, identity: &Tags, tags: &Tags) -> Diagnostic {
     let what = describe(resource);
     let differences = differing(identity, tags);
     let summary = if differences.is_empty() {
@@ -49,14 +56,14 @@ pub fn check(resource: Resource<'_>, identity: &Tags, tags: &Tags) -> Result<(),
         format!("{what} belongs to somebody else")
     };
     let found = found_tags(&differences);
-    Err(Diagnostic::error(
+    Diagnostic::error(
         summary,
         format!(
             "{found}\nNothing was changed. Choose another name for the pool, or, if the resource really is \
              this pool's, hand it over first:\n\n  {}",
             tagging_command(resource, identity)
         ),
-    ))
+    )
 }
 
 fn found_tags(differences: &[(&str, &str, &str)]) -> String {
@@ -148,6 +155,17 @@ mod tests {
             let mut other = identity();
             other.insert(key.to_owned(), "other".into());
             assert!(!is_ours(&identity(), &other), "{key}");
+        }
+    }
+
+    #[test]
+    fn what_has_lost_its_tags_may_be_looked_at_and_a_strangers_may_not() {
+        let look = |tags: &Tags| check_to_look(Resource::Group("captf-x"), &identity(), tags);
+        assert_eq!((look(&identity()), look(&Tags::new())), (Ok(()), Ok(())));
+        for key in IDENTITY_TAGS {
+            let other = tags(&[(key, "other")]);
+            assert_eq!(look(&other), check(Resource::Group("captf-x"), &identity(), &other));
+            assert!(look(&other).is_err(), "{key}");
         }
     }
 

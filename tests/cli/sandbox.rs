@@ -144,6 +144,38 @@ fn a_plan_for_programs_fits_its_schema() {
     assert!(!validator.is_valid(&serde_json::json!({"verdict": ""})));
 }
 
+/// A pool that is up, as the account file has it, and inputs that name it and do not say whose it is.
+fn pool_by_name(bench: &Bench) -> &'static str {
+    bench.run(&format!("apply -auto-approve {}", pool())).ok();
+    await_members(bench, &pool());
+    let demo: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(demo()).unwrap()).unwrap();
+    let short = serde_json::json!({
+        "captf_object": {"namespace": "team-a"},
+        "machinepool_name": "demo-pool-0",
+        "captf_cluster_outputs": demo["captf_cluster_outputs"],
+    });
+    bench.write("short.tfvars.json", &short.to_string());
+    "--sandbox account.json -var-file=short.tfvars.json"
+}
+
+#[test]
+fn a_strangers_group_is_shown_and_never_published() {
+    let bench = Bench::new();
+    let short = pool_by_name(&bench);
+    let account = std::fs::read_to_string(bench.path("account.json")).unwrap();
+    let mut account: serde_json::Value = serde_json::from_str(&account).unwrap();
+    let group = &mut account["world"]["groups"]["captf-team-a-demo-pool-0-43c6d828"];
+    group["tags"]["captf.io/cluster"]["value"] = "prod".into();
+    bench.write("account.json", &account.to_string());
+    for command in ["outputs", "outputs provider_id_list", "apply -refresh-only -auto-approve", "plan"] {
+        let outcome = bench.run(&format!("{command} {}", pool())).fails("belongs to somebody else");
+        assert!(outcome.err.contains("captf.io/cluster is \"prod\""), "{command}: {}", outcome.err);
+    }
+    let status = bench.run(&format!("status {}", pool())).ok();
+    assert!(status.contains("belongs to somebody else") && status.contains("i-"), "{status}");
+    assert!(bench.run(&format!("outputs {short}")).ok().contains("aws:///"), "whose it is, was not said");
+}
+
 #[test]
 fn a_sandbox_wants_a_region_as_aws_does() {
     let bench = Bench::new();

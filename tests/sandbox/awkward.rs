@@ -123,6 +123,31 @@ fn with_little_to_go_by_a_destroy_takes_nothing_of_others() {
     assert!(!lab.world().groups.contains_key(GROUP));
 }
 
+/// Earlier outputs stay with whoever has recorded them; an empty list would make Cluster API delete Nodes.
+#[test]
+fn outputs_are_never_a_strangers() {
+    let request = patched(json!({}));
+    for key in ["captf.io/cluster", "captf.io/name", "captf.io/namespace", "captf.io/kind"] {
+        let lab = settled(json!({}));
+        lab.edit(|world| {
+            let tags = &mut world.groups.get_mut(GROUP).unwrap().tags;
+            tags.get_mut(key).unwrap().value = "other".to_owned();
+        });
+        let refused = lab.plan(&request).unwrap_err();
+        assert!(refused.diagnostics[0].summary.contains("belongs to somebody else"), "{refused:?}");
+        let failure = lab.outputs(&request.scope).unwrap_err();
+        assert_eq!(
+            (failure.kind, &failure.diagnostics[0]),
+            (Kind::Refused, &refused.diagnostics[0]),
+            "{key}"
+        );
+        lab.look(&request.scope, Some(&request)).unwrap();
+    }
+    let lab = settled(json!({}));
+    lab.edit(|world| world.groups.get_mut(GROUP).unwrap().tags.clear());
+    assert_eq!(lab.outputs(&request.scope).unwrap().provider_id_list.len(), 3, "it has merely lost its tags");
+}
+
 #[test]
 fn a_pool_whose_object_has_another_name_knows_itself() {
     let lab = Lab::new();
