@@ -11,7 +11,7 @@ use super::{
     stoppable::Stoppable,
 };
 use crate::{
-    contract::request::Scope,
+    contract::request::{Scope, Tags},
     error::{Failure, Kind},
     model::{
         names::Names,
@@ -44,10 +44,13 @@ pub async fn cancel(ctx: &Context<'_>, scope: &Scope) -> Result<Cancelled, Failu
     let cloud = Stoppable::of(ctx);
     let ctx = &Context { cloud: &cloud, ..*ctx };
     let name = Names::of(scope).group;
-    let refreshes = own_refreshes(ctx, scope, &name).await?;
+    let (tags, refreshes) = own_refreshes(ctx, scope, &name).await?;
     let Some(active) = roll::active(&refreshes).cloned() else {
         return Ok(Cancelled { refresh: None, left: None });
     };
+    if let Some(warning) = ownership::unsaid(&scope.identity, [&tags]) {
+        ctx.progress.tell(Event::Warning(warning));
+    }
     end(ctx, scope, &name).await?;
     let seen = pool(ctx.cloud, scope).await?;
     let left = status::roll(&seen, ctx.clock.now());
@@ -55,13 +58,18 @@ pub async fn cancel(ctx: &Context<'_>, scope: &Scope) -> Result<Cancelled, Failu
     Ok(Cancelled { refresh: Some(ended), left: Some(left) })
 }
 
-/// The refreshes of the group, which must be the pool's; none if there is no group.
-async fn own_refreshes(ctx: &Context<'_>, scope: &Scope, name: &str) -> Result<Vec<Refresh>, Failure> {
+/// The tags of the group, which must be the pool's, and its refreshes; none if there is no group.
+async fn own_refreshes(
+    ctx: &Context<'_>,
+    scope: &Scope,
+    name: &str,
+) -> Result<(Tags, Vec<Refresh>), Failure> {
     let (group, refreshes) = futures_util::join!(ctx.cloud.group(name), ctx.cloud.refreshes(name));
-    let Some(group) = group? else { return Ok(Vec::new()) };
-    ownership::check(Resource::Group(name), &scope.identity, &group.tags())
+    let Some(group) = group? else { return Ok((Tags::new(), Vec::new())) };
+    let tags = group.tags();
+    ownership::check(Resource::Group(name), &scope.identity, &tags)
         .map_err(|problem| Failure { kind: Kind::Refused, diagnostics: vec![problem] })?;
-    Ok(refreshes?)
+    Ok((tags, refreshes?))
 }
 
 async fn end(ctx: &Context<'_>, scope: &Scope, name: &str) -> Result<(), Failure> {

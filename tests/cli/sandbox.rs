@@ -159,6 +159,31 @@ fn pool_by_name(bench: &Bench) -> &'static str {
 }
 
 #[test]
+fn what_ends_something_by_name_alone_says_whose_it_is() {
+    let bench = Bench::new();
+    let short = pool_by_name(&bench);
+    let says = |outcome: Outcome| {
+        let told = outcome.err.clone() + &outcome.ok();
+        let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
+        told.contains("it belongs to cluster demo, object demo-pool-0")
+    };
+    for command in ["plan -destroy", "plan -destroy --format json", "plan -destroy -json"] {
+        assert!(says(bench.run(&format!("{command} {short}"))), "{command}");
+        assert!(!says(bench.run(&format!("{command} {}", pool()))), "{command}");
+    }
+    assert!(!says(bench.run(&format!("rollout cancel {short}"))), "there is nothing to cancel");
+    bench.run(&format!("apply -auto-approve {} -var kubernetes_version=v1.35.0", pool())).ok();
+    assert!(says(bench.run(&format!("rollout cancel {short}"))));
+    bench.run(&format!("plan -destroy -out=destroy.tfplan {short}")).ok();
+    assert!(says(bench.run("apply --sandbox account.json destroy.tfplan")));
+    for options in ["", "-json"] {
+        bench.run(&format!("apply -auto-approve {}", pool())).ok();
+        assert!(says(bench.run(&format!("destroy -auto-approve {options} {short}"))), "{options}");
+    }
+    assert!(!says(bench.run(&format!("destroy -auto-approve {short}"))), "there is nothing left");
+}
+
+#[test]
 fn a_strangers_group_is_shown_and_never_published() {
     let bench = Bench::new();
     let short = pool_by_name(&bench);

@@ -5,8 +5,9 @@ use std::time::Duration;
 use machinepool::{
     cloud::recorded::Moment,
     contract::{inputs::Inputs, request::Scope},
+    engine::Teardown,
     error::Kind,
-    model::resources::Write,
+    model::{plan::Plan, resources::Write},
 };
 use serde_json::{Value, json};
 
@@ -146,6 +147,41 @@ fn outputs_are_never_a_strangers() {
     let lab = settled(json!({}));
     lab.edit(|world| world.groups.get_mut(GROUP).unwrap().tags.clear());
     assert_eq!(lab.outputs(&request.scope).unwrap().provider_id_list.len(), 3, "it has merely lost its tags");
+}
+
+#[test]
+fn a_destroy_by_name_alone_warns_of_whose_pool_it_is() {
+    let words = "cluster demo, object demo-pool-0";
+    let told = |lab: &Lab, scope: &Scope| {
+        let warnings = lab.plan_destroy(scope).unwrap().plan.warnings;
+        warnings.iter().filter(|warning| warning.summary.ends_with(words)).count()
+    };
+    let lab = settled(json!({}));
+    assert_eq!(told(&lab, &patched(json!({})).scope), 0);
+    assert_eq!(told(&lab, &minimal()), 1);
+    // Whose a template of its naming is, the group decides.
+    let named = |plan: &Plan, name: &str| plan.changes.iter().any(|change| change.name.contains(name));
+    assert!(!named(&lab.plan_destroy(&minimal()).unwrap().plan, "not-this-pools"));
+    // Whatever is left of it says so as well: templates and object, then the object alone.
+    lab.edit(|world| {
+        world.groups.clear();
+        world.instances.clear();
+    });
+    assert_eq!(told(&lab, &minimal()), 1);
+    let Teardown { plan, .. } = lab.plan_destroy(&minimal()).unwrap();
+    assert!(named(&plan, "not-this-pools") && plan.warnings[0].summary.contains("object another and to"));
+    lab.edit(|world| world.templates.clear());
+    let exports = json!({"bootstrap_bucket": "demo-bootstrap"});
+    let mut inputs = json!({"captf_object": {"namespace": "team-a"}, "machinepool_name": "demo-pool-0"});
+    inputs["captf_cluster_outputs"] = base_inputs()["captf_cluster_outputs"].clone();
+    merge(&mut inputs["captf_cluster_outputs"], &exports);
+    assert_eq!(told(&lab, &scope(&inputs)), 1);
+    lab.destroy(&scope(&inputs)).unwrap();
+    assert_eq!(told(&lab, &scope(&inputs)), 0, "there is nothing left");
+    inputs["captf_cluster"] = json!({"name": "demo"});
+    let lab = settled(json!({}));
+    let warnings = lab.plan_destroy(&scope(&inputs)).unwrap().plan.warnings;
+    assert!(warnings[0].summary.ends_with("it belongs to object demo-pool-0"), "{warnings:?}");
 }
 
 #[test]
