@@ -62,15 +62,19 @@ fn keep<T>(result: Result<T, CloudError>, errors: &mut Vec<CloudError>) -> Optio
     result.map_err(|error| errors.push(error)).ok()
 }
 
-/// A pinned image that cannot be described is no failure: it may still launch.
+/// A pinned image that cannot be described is no failure of the reading: it may still launch, or be launched already.
 async fn images(cloud: &dyn Cloud, query: Option<&ImageQuery>) -> Result<Images, CloudError> {
     let Some(query) = query else { return Ok(Images::NotAsked) };
     match (cloud.images(query).await, query) {
+        (Ok(found), ImageQuery::Id(id)) if found.iter().all(|image| image.id != *id) => {
+            Ok(Images::Missing("nothing of that id".to_owned()))
+        }
         (Ok(found), _) => Ok(Images::Found(found)),
-        (Err(error), ImageQuery::Id(_))
-            if matches!(error.kind, ErrorKind::NotFound | ErrorKind::AccessDenied) =>
-        {
+        (Err(error), ImageQuery::Id(_)) if error.kind == ErrorKind::AccessDenied => {
             Ok(Images::Undescribed(format!("{}: {}", error.code, error.message)))
+        }
+        (Err(error), ImageQuery::Id(_)) if error.kind == ErrorKind::NotFound => {
+            Ok(Images::Missing(format!("{}: {}", error.code, error.message)))
         }
         (Err(error), _) => Err(error),
     }

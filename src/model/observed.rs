@@ -282,8 +282,10 @@ pub struct Known {
 pub enum Images {
     /// All that match what was asked, in AWS's order.
     Found(Vec<Image>),
-    /// The pinned image could not be described (denied or unknown); the reason in AWS's words.
+    /// The pinned image may not be described; the reason in AWS's words. It may launch all the same.
     Undescribed(String),
+    /// The pinned image is not there, or not any more; AWS's words.
+    Missing(String),
     /// Nothing could be asked for: neither a pinned id nor a Kubernetes version.
     NotAsked,
 }

@@ -124,6 +124,54 @@ fn with_little_to_go_by_a_destroy_takes_nothing_of_others() {
     assert!(!lab.world().groups.contains_key(GROUP));
 }
 
+fn pinned(id: &str) -> Value {
+    json!({"machine_image": {"id": id}})
+}
+
+#[test]
+fn a_pinned_image_that_cannot_be_launched_is_refused_before_any_write() {
+    for lab in [Lab::new(), settled(json!({}))] {
+        lab.edit(|world| {
+            let mut pending = world.images[0].clone();
+            (pending.image.id, pending.image.state) = ("ami-0505".to_owned(), "pending".to_owned());
+            world.images.push(pending);
+        });
+        for id in ["ami-0404", "ami-0505"] {
+            lab.cloud.clear();
+            let failure = lab.apply(&patched(pinned(id))).unwrap_err();
+            let summary = &failure.diagnostics[0].summary;
+            assert_eq!((failure.kind, failure.diagnostics.len()), (Kind::Refused, 1), "{failure:?}");
+            assert!(summary.contains(id) && summary.contains("us-east-1"), "{summary}");
+            assert!(lab.cloud.writes().is_empty(), "{:?}", lab.cloud.writes());
+        }
+        lab.set_fault(|_, call| {
+            let denied = call.operation == "ec2:DescribeImages";
+            denied.then(|| call.error("us-east-1", "UnauthorizedOperation", "no"))
+        });
+        let plan = lab.plan(&patched(pinned("ami-0404"))).unwrap().plan;
+        assert!(plan.warnings[0].summary.contains("could not be described"), "{:?}", plan.warnings);
+    }
+}
+
+#[test]
+fn a_pinned_image_that_goes_later_holds_up_nothing() {
+    let lab = settled(pinned("ami-134101"));
+    lab.edit(|world| world.deregistered.insert("ami-134101".to_owned()));
+    let mut more = pinned("ami-134101");
+    merge(&mut more, &json!({"replicas": 5, "bootstrap_data": "I2Nsb3VkLWNvbmZpZyAyCg=="}));
+    merge(&mut more, &json!({"node_labels": {"team": "b"}}));
+    let warnings = lab.plan(&patched(more.clone())).unwrap().plan.warnings;
+    assert!(warnings.iter().any(|w| w.summary.contains("could not be described")), "{warnings:?}");
+    merge(&mut more, &json!({"node_labels": null}));
+    lab.apply(&patched(more)).unwrap();
+    assert_eq!(lab.world().groups[GROUP].desired, 5);
+    // Another one is another matter, also one that a template of the pool is left from.
+    lab.apply(&patched(json!({"kubernetes_version": "v1.35.0"}))).unwrap();
+    lab.cloud.clear();
+    assert_eq!(lab.apply(&patched(pinned("ami-134101"))).unwrap_err().kind, Kind::Refused);
+    assert!(lab.cloud.writes().is_empty());
+}
+
 /// Earlier outputs stay with whoever has recorded them; an empty list would make Cluster API delete Nodes.
 #[test]
 fn outputs_are_never_a_strangers() {
