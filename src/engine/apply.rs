@@ -20,9 +20,10 @@ use crate::{
     },
     error::{Failure, Kind},
     model::{
+        members,
         names::Names,
         observed::{Group, Instance, Refresh},
-        outputs,
+        outputs::{self, Launching},
         plan::{Counts, Plan, Step, Task},
         resources::Write,
         roll, target,
@@ -51,8 +52,10 @@ pub async fn apply(ctx: &Context<'_>, request: &Request, planned: &Planned) -> R
     let outputs = if touches_group(&planned.plan) {
         let (live, instances) = reread(ctx, &planned.desired.names.group).await?;
         let live = group.insert(live);
-        if creates_group(&planned.plan) {
-            // It has had no time to fail at launching anything: asking why members are missing is in vain.
+        let launching = outputs::launching(Some(live), &members::members(Some(live), &instances));
+        let begins = refresh.is_some() && launching == Launching::Replacing;
+        if begins || creates_group(&planned.plan) {
+            // It has had no time to fail at launching anything: asking how launches fare is in vain.
             observe::outputs_from(&request.scope, Some(live), &instances, &[])?
         } else {
             observe::outputs_of(ctx.cloud, &request.scope, Some(live), &instances).await?

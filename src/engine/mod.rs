@@ -62,12 +62,12 @@ pub async fn plan_with(cloud: &dyn Cloud, request: &Request, known: &Known) -> R
     Ok(Planned { observed, desired, plan })
 }
 
-/// The outputs that a plan's reading of AWS shows; one call while members are missing.
+/// The outputs that a plan's reading of AWS shows; one call while the group should be launching.
 pub async fn outputs_of(cloud: &dyn Cloud, scope: &Scope, observed: &Observed) -> Result<Outputs, Failure> {
     observe::outputs_of(cloud, scope, observed.group.as_ref(), &observed.instances).await
 }
 
-/// Reads what outputs need: two calls, three while members are missing.
+/// Reads what outputs need: two calls, three while the group should be launching.
 pub async fn outputs(cloud: &dyn Cloud, scope: &Scope) -> Result<Outputs, Failure> {
     observe::outputs(cloud, scope).await
 }

@@ -13,10 +13,12 @@ use crate::{
     error::{Failure, Kind},
     model::{
         desired::roll_key,
-        image,
+        image, members,
         names::{Names, RollKey},
         observed::{Activity, Group, Images, Instance, Known, Object, Observed, Template, TemplateVersion},
-        outputs, records, target,
+        outputs::{self, Launching},
+        ownership::{self, Resource},
+        records, target,
     },
 };
 
@@ -61,15 +63,19 @@ fn keep<T>(result: Result<T, CloudError>, errors: &mut Vec<CloudError>) -> Optio
     result.map_err(|error| errors.push(error)).ok()
 }
 
-/// A pinned image that cannot be described is no failure: it may still launch.
+/// A pinned image that cannot be described is no failure of the reading: it may still launch, or be launched already.
 async fn images(cloud: &dyn Cloud, query: Option<&ImageQuery>) -> Result<Images, CloudError> {
     let Some(query) = query else { return Ok(Images::NotAsked) };
     match (cloud.images(query).await, query) {
+        (Ok(found), ImageQuery::Id(id)) if found.iter().all(|image| image.id != *id) => {
+            Ok(Images::Missing("nothing of that id".to_owned()))
+        }
         (Ok(found), _) => Ok(Images::Found(found)),
-        (Err(error), ImageQuery::Id(_))
-            if matches!(error.kind, ErrorKind::NotFound | ErrorKind::AccessDenied) =>
-        {
+        (Err(error), ImageQuery::Id(_)) if error.kind == ErrorKind::AccessDenied => {
             Ok(Images::Undescribed(format!("{}: {}", error.code, words(&error.message))))
+        }
+        (Err(error), ImageQuery::Id(_)) if error.kind == ErrorKind::NotFound => {
+            Ok(Images::Missing(format!("{}: {}", error.code, words(&error.message))))
         }
         (Err(error), _) => Err(error),
     }
@@ -148,15 +154,21 @@ pub(super) async fn outputs(cloud: &dyn Cloud, scope: &Scope) -> Result<Outputs,
     outputs_of(cloud, scope, group.as_ref(), &instances).await
 }
 
-/// Outputs from a reading; asks for scaling activities while members are missing.
+/// Outputs from a reading; asks for scaling activities while the group should be launching. A stranger's group has none:
+/// whoever records them goes on with those of the pool.
 pub(super) async fn outputs_of(
     cloud: &dyn Cloud,
     scope: &Scope,
     group: Option<&Group>,
     instances: &[Instance],
 ) -> Result<Outputs, Failure> {
+    if let Some(group) = group {
+        ownership::check_to_look(Resource::Group(&group.name), &scope.identity, &group.tags())
+            .map_err(|problem| Failure { kind: Kind::Refused, diagnostics: vec![problem] })?;
+    }
+    let launching = outputs::launching(group, &members::members(group, instances));
     let activities = match group {
-        Some(group) if outputs::members_missing(Some(group), instances) => {
+        Some(group) if launching != Launching::Idle => {
             // Only the message gets better by it: without permission there is none.
             match cloud.activities(&group.name).await {
                 Err(error) if error.kind == ErrorKind::AccessDenied => Vec::new(),

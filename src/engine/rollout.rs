@@ -58,6 +58,10 @@ pub async fn cancel(ctx: &Context<'_>, scope: &Scope) -> Result<Cancelled, Failu
     let Some(active) = roll::active(&refreshes).filter(|_| !ends).cloned() else {
         return Ok(Cancelled::Nothing(group));
     };
+    let tags = group.map(|group| group.tags()).unwrap_or_default();
+    if let Some(warning) = ownership::unsaid(&scope.identity, [&tags]) {
+        ctx.progress.tell(Event::Warning(warning));
+    }
     end(ctx, scope, &name).await?;
     let seen = pool(ctx.cloud, scope).await?;
     let left = status::roll(&seen, ctx.clock.now());

@@ -95,13 +95,15 @@ pub async fn plan_destroy(cloud: &dyn Cloud, scope: &Scope) -> Result<Teardown, 
     }
     templates.sort_by(|a, b| (&a.name, &a.id).cmp(&(&b.name, &b.id)));
     templates.dedup_by(|a, b| a.id == b.id);
-    refuse_strangers(scope, &names, group.as_ref(), &templates)?;
+    let group_tags = group.as_ref().map(Group::tags).unwrap_or_default();
+    let identity = ownership::completed(&scope.identity, &group_tags);
+    refuse_strangers(&identity, &names, group.as_ref(), &templates)?;
     refuse_protected(group.as_ref())?;
-    templates.retain(|t| ownership::is_ours(&scope.identity, &t.tags));
+    templates.retain(|t| ownership::is_ours(&identity, &t.tags));
 
     let mut teardown = Teardown {
         plan: Plan::default(),
-        identity: scope.identity.clone(),
+        identity,
         refreshing: roll::active(&refreshes).is_some(),
         has_policy: policies.iter().any(|p| p.name == names::POLICY),
         buckets: Vec::new(),
@@ -113,8 +115,11 @@ pub async fn plan_destroy(cloud: &dyn Cloud, scope: &Scope) -> Result<Teardown, 
         scheduled,
         templates,
     };
-    find_objects(cloud, &mut teardown).await?;
+    let mut owned = vec![group_tags];
+    owned.extend(teardown.templates.iter().map(|template| template.tags.clone()));
+    owned.extend(find_objects(cloud, &mut teardown).await?);
     teardown.plan = plan(&teardown);
+    teardown.plan.warnings.splice(0..0, ownership::unsaid(&scope.identity, &owned));
     Ok(teardown)
 }
 
@@ -132,14 +137,14 @@ async fn tagged_templates(cloud: &dyn Cloud, identity: &Tags) -> Result<Vec<Temp
 }
 
 fn refuse_strangers(
-    scope: &Scope,
+    identity: &Tags,
     names: &Names,
     group: Option<&Group>,
     templates: &[Template],
 ) -> Result<(), Failure> {
     let mut diagnostics = Vec::new();
     if let Some(group) = group {
-        let owned = ownership::check(Resource::Group(&group.name), &scope.identity, &group.tags());
+        let owned = ownership::check(Resource::Group(&group.name), identity, &group.tags());
         diagnostics.extend(owned.err());
     }
     let used = group.and_then(target::current_use);
@@ -147,7 +152,7 @@ fn refuse_strangers(
         let ours_by_name = template.name.starts_with(&names.template_prefix());
         if ours_by_name && used.is_some_and(|used| used.id == template.id) {
             let resource = Resource::Template { id: &template.id, name: &template.name };
-            diagnostics.extend(ownership::check(resource, &scope.identity, &template.tags).err());
+            diagnostics.extend(ownership::check(resource, identity, &template.tags).err());
         }
     }
     if diagnostics.is_empty() { Ok(()) } else { Err(Failure { kind: Kind::Refused, diagnostics }) }
@@ -173,8 +178,9 @@ fn refuse_protected(group: Option<&Group>) -> Result<(), Failure> {
 const PREVENT_ALL: &str = "prevent-all-deletion";
 
 /// Looks for the object in the exports' bucket and in those that templates record. What hinders a look
-/// is told at the end, and does not stop the rest; with its bucket gone, an object is gone.
-async fn find_objects(cloud: &dyn Cloud, teardown: &mut Teardown) -> Result<(), Failure> {
+/// is told at the end, and does not stop the rest; with its bucket gone, an object is gone. The tags of those found.
+async fn find_objects(cloud: &dyn Cloud, teardown: &mut Teardown) -> Result<Vec<Tags>, Failure> {
+    let mut found = Vec::new();
     let key = teardown.names.object_key.clone();
     let recorded = teardown.templates.iter().flat_map(|t| records::buckets(&t.tags)).map(str::to_owned);
     let buckets: BTreeSet<String> = teardown.named_bucket.iter().cloned().chain(recorded).collect();
@@ -188,6 +194,7 @@ async fn find_objects(cloud: &dyn Cloud, teardown: &mut Teardown) -> Result<(), 
                 ownership::check(Resource::Object { bucket: &bucket, key: &key }, &teardown.identity, &tags)
                     .map_err(|problem| Failure { kind: Kind::Refused, diagnostics: vec![problem] })?;
                 teardown.buckets.push(bucket);
+                found.push(tags);
             }
             Err(error) if error.kind == ErrorKind::NotFound => {
                 teardown.plan.warnings.push(Diagnostic::warning(
@@ -209,7 +216,7 @@ async fn find_objects(cloud: &dyn Cloud, teardown: &mut Teardown) -> Result<(), 
             }
         }
     }
-    Ok(())
+    Ok(found)
 }
 
 /// Nobody knows the bucket. A pool of which there is nothing else most likely never was, and its

@@ -89,7 +89,7 @@ pub fn choose(request: &Request, images: &Images, region: &str) -> Result<String
     };
     let found = match images {
         Images::Found(found) => found.as_slice(),
-        Images::Undescribed(_) | Images::NotAsked => &[],
+        Images::Undescribed(_) | Images::Missing(_) | Images::NotAsked => &[],
     };
     let version = request.kubernetes_version.as_deref().unwrap_or_default();
     let (others, fitting): (Vec<_>, Vec<_>) = found
@@ -125,10 +125,45 @@ pub fn no_version() -> Diagnostic {
     )
 }
 
+/// Refuses an image that is known by its id and cannot be launched, so that nothing is written for it. The one that the
+/// pool launches already (`current`) is excused: a deregistered image holds up neither scaling nor a rotation.
+pub fn check_launchable(
+    request: &Request,
+    images: &Images,
+    current: Option<&str>,
+    region: &str,
+) -> Result<(), Diagnostic> {
+    let Some(id) = fixed(request).map(ToString::to_string).filter(|id| Some(id.as_str()) != current) else {
+        return Ok(());
+    };
+    let (summary, reason) = match images {
+        Images::Missing(reason) => {
+            (format!("There is no image {id} in {region}"), format!("AWS says: {reason}. "))
+        }
+        Images::Found(found) => match found.iter().find(|image| image.id == id) {
+            Some(image) if image.state != "available" => {
+                (format!("Image {id} in {region} is {}, not available", image.state), String::new())
+            }
+            _ => return Ok(()),
+        },
+        Images::Undescribed(_) | Images::NotAsked => return Ok(()),
+    };
+    let advice = if request.machine_image.id.is_some() {
+        "Set machine_image.id to an available AMI of that region that the account may launch, or leave it out to have \
+         one looked up for kubernetes_version."
+    } else {
+        "It was there when the plan was saved. Plan again."
+    };
+    Err(Diagnostic::error(
+        summary,
+        format!("{reason}No instance would launch from it, so nothing was changed. {advice}"),
+    ))
+}
+
 /// What is odd about the image that is going to be launched.
 pub fn warnings(request: &Request, images: &Images, chosen: &str) -> Vec<Diagnostic> {
     let image = match images {
-        Images::Undescribed(reason) => {
+        Images::Undescribed(reason) | Images::Missing(reason) => {
             return vec![Diagnostic::warning(
                 format!("Image {chosen} could not be described"),
                 format!(
@@ -352,6 +387,36 @@ mod tests {
         assert_eq!(crate::model::desired::roll_key(&request), key);
         request.machine_image.id = "ami-0bbb".parse().ok();
         assert_eq!(choose(&request, &newer, "us-east-1").unwrap(), "ami-0bbb");
+    }
+
+    #[test]
+    fn an_image_that_cannot_be_launched_is_refused_unless_it_is_launched_already() {
+        let pinned = crate::model::testing::request(|r| r.machine_image.id = "ami-0123".parse().ok());
+        let mut looked_up = crate::model::testing::request(|_| {});
+        looked_up.pin_image("ami-0123".parse().unwrap());
+        let of_state =
+            |state: &str| Images::Found(vec![image("ami-0123", state, "x86_64", "2026-01-01T00:00:00.000Z")]);
+        let missing =
+            || Images::Missing("InvalidAMIID.NotFound: The image id '[ami-0123]' does not exist".into());
+        for images in [missing(), of_state("pending"), of_state("deregistered")] {
+            let refused = |request, current| check_launchable(request, &images, current, "us-east-1").err();
+            let error = refused(&pinned, Some("ami-0999")).unwrap();
+            assert!(error.summary.contains("ami-0123") && error.summary.contains("us-east-1"), "{error:?}");
+            assert!(error.detail.contains("machine_image.id"), "{error:?}");
+            assert!(refused(&looked_up, None).unwrap().detail.ends_with("Plan again."));
+            assert_eq!(refused(&pinned, Some("ami-0123")), None);
+            assert_eq!(
+                refused(&crate::model::testing::request(|_| {}), None),
+                None,
+                "that is searched by name"
+            );
+        }
+        for images in [of_state("available"), Images::Undescribed("denied".into()), Images::NotAsked] {
+            assert_eq!(check_launchable(&pinned, &images, None, "us-east-1"), Ok(()));
+        }
+        assert!(
+            check_launchable(&pinned, &missing(), None, "us-east-1").unwrap_err().detail.contains("NotFound")
+        );
     }
 
     #[test]

@@ -29,6 +29,9 @@ pub struct Group {
     pub launch: Launch,
     /// Subnet ids of `VPCZoneIdentifier`.
     pub subnets: BTreeSet<String>,
+    /// The zones that it launches into; empty if AWS did not say.
+    #[serde(default)]
+    pub zones: BTreeSet<String>,
     /// `EC2`, `ELB`, ...
     pub health_check_type: String,
     /// Capacity rebalancing.
@@ -287,8 +290,10 @@ pub struct Known {
 pub enum Images {
     /// All that match what was asked, in AWS's order.
     Found(Vec<Image>),
-    /// The pinned image could not be described (denied or unknown); the reason in AWS's words.
+    /// The pinned image may not be described; the reason in AWS's words. It may launch all the same.
     Undescribed(String),
+    /// The pinned image is not there, or not any more; AWS's words.
+    Missing(String),
     /// Nothing could be asked for: neither a pinned id nor a Kubernetes version.
     NotAsked,
 }

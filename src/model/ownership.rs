@@ -1,6 +1,6 @@
 //! Whose a resource under our names is. Nothing that is somebody else's is ever written to.
 
-use std::fmt::Write as _;
+use std::{collections::BTreeSet, fmt::Write as _};
 
 use crate::contract::{
     problem::Diagnostic,
@@ -38,9 +38,47 @@ pub fn is_ours(identity: &Tags, tags: &Tags) -> bool {
 /// Refuses a resource that is not ours, names the tags that say so, and prints the command that would
 /// hand it over.
 pub fn check(resource: Resource<'_>, identity: &Tags, tags: &Tags) -> Result<(), Diagnostic> {
-    if is_ours(identity, tags) {
-        return Ok(());
+    if is_ours(identity, tags) { Ok(()) } else { Err(refusal(resource, identity, tags)) }
+}
+
+/// Refuses, in the same words, only what its tags say is somebody else's. To look at what has merely lost its tags
+/// does no harm.
+pub fn check_to_look(resource: Resource<'_>, identity: &Tags, tags: &Tags) -> Result<(), Diagnostic> {
+    if differing(identity, tags).is_empty() { Ok(()) } else { Err(refusal(resource, identity, tags)) }
+}
+
+/// Warns where the inputs do not say whose a pool is and the tags of what is there do: nothing then tells the pool from
+/// one of the same namespace and name that another cluster, or another object, owns.
+pub fn unsaid<'a>(identity: &Tags, resources: impl IntoIterator<Item = &'a Tags>) -> Option<Diagnostic> {
+    let open: Vec<(&str, &str)> = NAMES.into_iter().filter(|(key, _)| !identity.contains_key(*key)).collect();
+    let owner = |tags: &Tags| {
+        let names = open.iter().filter_map(|(key, noun)| Some(format!("{noun} {}", tags.get(*key)?)));
+        names.collect::<Vec<_>>().join(", ")
+    };
+    let owners: BTreeSet<String> =
+        resources.into_iter().map(owner).filter(|owner| !owner.is_empty()).collect();
+    if owners.is_empty() {
+        return None;
     }
+    let owners = owners.into_iter().collect::<Vec<_>>().join(" and to ");
+    Some(Diagnostic::warning(
+        format!("The inputs do not say whose pool this is: it belongs to {owners}"),
+        "So it is told by its namespace and name alone, which a pool of another cluster can have as well. Pass \
+         captf_cluster and captf_object.name to have that checked.",
+    ))
+}
+
+/// The identity with what the inputs leave open as the tags of the group say it: what else there is of another owner's is
+/// then not the pool's.
+pub fn completed(identity: &Tags, group: &Tags) -> Tags {
+    let told = NAMES.iter().filter_map(|(key, _)| Some(((*key).to_owned(), group.get(*key)?.clone())));
+    told.chain(identity.clone()).collect()
+}
+
+/// Identity tags that short inputs leave open, and what they name.
+const NAMES: [(&str, &str); 2] = [("captf.io/cluster", "cluster"), ("captf.io/name", "object")];
+
+fn refusal(resource: Resource<'_>, identity: &Tags, tags: &Tags) -> Diagnostic {
     let what = describe(resource);
     let differences = differing(identity, tags);
     let summary = if differences.is_empty() {
@@ -49,14 +87,14 @@ pub fn check(resource: Resource<'_>, identity: &Tags, tags: &Tags) -> Result<(),
         format!("{what} belongs to somebody else")
     };
     let found = found_tags(&differences);
-    Err(Diagnostic::error(
+    Diagnostic::error(
         summary,
         format!(
             "{found}\nNothing was changed. Choose another name for the pool, or, if the resource really is \
              this pool's, hand it over first:\n\n  {}",
             tagging_command(resource, identity)
         ),
-    ))
+    )
 }
 
 fn found_tags(differences: &[(&str, &str, &str)]) -> String {
@@ -149,6 +187,38 @@ mod tests {
             other.insert(key.to_owned(), "other".into());
             assert!(!is_ours(&identity(), &other), "{key}");
         }
+    }
+
+    #[test]
+    fn what_has_lost_its_tags_may_be_looked_at_and_a_strangers_may_not() {
+        let look = |tags: &Tags| check_to_look(Resource::Group("captf-x"), &identity(), tags);
+        assert_eq!((look(&identity()), look(&Tags::new())), (Ok(()), Ok(())));
+        for key in IDENTITY_TAGS {
+            let other = tags(&[(key, "other")]);
+            assert_eq!(look(&other), check(Resource::Group("captf-x"), &identity(), &other));
+            assert!(look(&other).is_err(), "{key}");
+        }
+    }
+
+    #[test]
+    fn an_owner_that_only_tags_name_is_told() {
+        let named = |cluster: &str| tags(&[("captf.io/cluster", cluster), ("captf.io/name", "demo-pool-0")]);
+        let (one, other) = (named("demo"), named("prod"));
+        let short = tags(&[("captf.io/namespace", "team-a"), ("captf.io/kind", "TerraformMachinePool")]);
+        let told = |identity: &Tags, resources: &[&Tags]| {
+            unsaid(identity, resources.iter().copied()).map(|warning| warning.summary)
+        };
+        let summary = told(&short, &[&one, &one]).unwrap();
+        assert!(summary.ends_with("it belongs to cluster demo, object demo-pool-0"), "{summary}");
+        let summary = told(&short, &[&one, &other]).unwrap();
+        assert!(summary.contains("cluster demo") && summary.contains("and to cluster prod"), "{summary}");
+        let mut but_one = identity();
+        but_one.remove("captf.io/cluster");
+        let summary = told(&but_one, &[&one]).unwrap();
+        assert!(summary.ends_with("it belongs to cluster demo"), "{summary}");
+        assert_eq!(told(&identity(), &[&other]), None, "what the inputs say is compared");
+        assert_eq!((completed(&short, &one), completed(&identity(), &other)), (identity(), identity()));
+        assert_eq!((told(&short, &[]), told(&short, &[&Tags::new()])), (None, None));
     }
 
     #[test]

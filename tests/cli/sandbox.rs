@@ -144,6 +144,63 @@ fn a_plan_for_programs_fits_its_schema() {
     assert!(!validator.is_valid(&serde_json::json!({"verdict": ""})));
 }
 
+/// A pool that is up, as the account file has it, and inputs that name it and do not say whose it is.
+fn pool_by_name(bench: &Bench) -> &'static str {
+    bench.run(&format!("apply -auto-approve {}", pool())).ok();
+    await_members(bench, &pool());
+    let demo: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(demo()).unwrap()).unwrap();
+    let short = serde_json::json!({
+        "captf_object": {"namespace": "team-a"},
+        "machinepool_name": "demo-pool-0",
+        "captf_cluster_outputs": demo["captf_cluster_outputs"],
+    });
+    bench.write("short.tfvars.json", &short.to_string());
+    "--sandbox account.json -var-file=short.tfvars.json"
+}
+
+#[test]
+fn what_ends_something_by_name_alone_says_whose_it_is() {
+    let bench = Bench::new();
+    let short = pool_by_name(&bench);
+    let says = |outcome: Outcome| {
+        let told = outcome.err.clone() + &outcome.ok();
+        let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
+        told.contains("it belongs to cluster demo, object demo-pool-0")
+    };
+    for command in ["plan -destroy", "plan -destroy --format json", "plan -destroy -json"] {
+        assert!(says(bench.run(&format!("{command} {short}"))), "{command}");
+        assert!(!says(bench.run(&format!("{command} {}", pool()))), "{command}");
+    }
+    assert!(!says(bench.run(&format!("rollout cancel {short}"))), "there is nothing to cancel");
+    bench.run(&format!("apply -auto-approve {} -var kubernetes_version=v1.35.0", pool())).ok();
+    assert!(says(bench.run(&format!("rollout cancel {short}"))));
+    bench.run(&format!("plan -destroy -out=destroy.tfplan {short}")).ok();
+    assert!(says(bench.run("apply --sandbox account.json destroy.tfplan")));
+    for options in ["", "-json"] {
+        bench.run(&format!("apply -auto-approve {}", pool())).ok();
+        assert!(says(bench.run(&format!("destroy -auto-approve {options} {short}"))), "{options}");
+    }
+    assert!(!says(bench.run(&format!("destroy -auto-approve {short}"))), "there is nothing left");
+}
+
+#[test]
+fn a_strangers_group_is_shown_and_never_published() {
+    let bench = Bench::new();
+    let short = pool_by_name(&bench);
+    let account = std::fs::read_to_string(bench.path("account.json")).unwrap();
+    let mut account: serde_json::Value = serde_json::from_str(&account).unwrap();
+    let group = &mut account["world"]["groups"]["captf-team-a-demo-pool-0-43c6d828"];
+    group["tags"]["captf.io/cluster"]["value"] = "prod".into();
+    bench.write("account.json", &account.to_string());
+    for command in ["outputs", "outputs provider_id_list", "apply -refresh-only -auto-approve", "plan"] {
+        let outcome = bench.run(&format!("{command} {}", pool())).fails("belongs to somebody else");
+        assert!(outcome.err.contains("captf.io/cluster is \"prod\""), "{command}: {}", outcome.err);
+    }
+    let status = bench.run(&format!("status {}", pool())).ok();
+    assert!(status.contains("belongs to somebody else") && status.contains("i-"), "{status}");
+    assert!(bench.run(&format!("outputs {short}")).ok().contains("aws:///"), "whose it is, was not said");
+}
+
 #[test]
 fn a_sandbox_wants_a_region_as_aws_does() {
     let bench = Bench::new();

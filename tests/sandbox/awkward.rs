@@ -5,8 +5,9 @@ use std::time::Duration;
 use machinepool::{
     cloud::recorded::Moment,
     contract::{inputs::Inputs, request::Scope},
+    engine::Teardown,
     error::Kind,
-    model::resources::Write,
+    model::{plan::Plan, resources::Write},
 };
 use serde_json::{Value, json};
 
@@ -121,6 +122,114 @@ fn with_little_to_go_by_a_destroy_takes_nothing_of_others() {
     lab.destroy(&minimal()).unwrap();
     assert!(lab.world().templates.contains_key(&stranger));
     assert!(!lab.world().groups.contains_key(GROUP));
+}
+
+fn pinned(id: &str) -> Value {
+    json!({"machine_image": {"id": id}})
+}
+
+#[test]
+fn a_pinned_image_that_cannot_be_launched_is_refused_before_any_write() {
+    for lab in [Lab::new(), settled(json!({}))] {
+        lab.edit(|world| {
+            let mut pending = world.images[0].clone();
+            (pending.image.id, pending.image.state) = ("ami-0505".to_owned(), "pending".to_owned());
+            world.images.push(pending);
+        });
+        for id in ["ami-0404", "ami-0505"] {
+            lab.cloud.clear();
+            let failure = lab.apply(&patched(pinned(id))).unwrap_err();
+            let summary = &failure.diagnostics[0].summary;
+            assert_eq!((failure.kind, failure.diagnostics.len()), (Kind::Refused, 1), "{failure:?}");
+            assert!(summary.contains(id) && summary.contains("us-east-1"), "{summary}");
+            assert!(lab.cloud.writes().is_empty(), "{:?}", lab.cloud.writes());
+        }
+        lab.set_fault(|_, call| {
+            let denied = call.operation == "ec2:DescribeImages";
+            denied.then(|| call.error("us-east-1", "UnauthorizedOperation", "no"))
+        });
+        let plan = lab.plan(&patched(pinned("ami-0404"))).unwrap().plan;
+        assert!(plan.warnings[0].summary.contains("could not be described"), "{:?}", plan.warnings);
+    }
+}
+
+#[test]
+fn a_pinned_image_that_goes_later_holds_up_nothing() {
+    let lab = settled(pinned("ami-134101"));
+    lab.edit(|world| world.deregistered.insert("ami-134101".to_owned()));
+    let mut more = pinned("ami-134101");
+    merge(&mut more, &json!({"replicas": 5, "bootstrap_data": "I2Nsb3VkLWNvbmZpZyAyCg=="}));
+    merge(&mut more, &json!({"node_labels": {"team": "b"}}));
+    let warnings = lab.plan(&patched(more.clone())).unwrap().plan.warnings;
+    assert!(warnings.iter().any(|w| w.summary.contains("could not be described")), "{warnings:?}");
+    merge(&mut more, &json!({"node_labels": null}));
+    lab.apply(&patched(more)).unwrap();
+    assert_eq!(lab.world().groups[GROUP].desired, 5);
+    // Another one is another matter, also one that a template of the pool is left from.
+    lab.apply(&patched(json!({"kubernetes_version": "v1.35.0"}))).unwrap();
+    lab.cloud.clear();
+    assert_eq!(lab.apply(&patched(pinned("ami-134101"))).unwrap_err().kind, Kind::Refused);
+    assert!(lab.cloud.writes().is_empty());
+}
+
+/// Earlier outputs stay with whoever has recorded them; an empty list would make Cluster API delete Nodes.
+#[test]
+fn outputs_are_never_a_strangers() {
+    let request = patched(json!({}));
+    for key in ["captf.io/cluster", "captf.io/name", "captf.io/namespace", "captf.io/kind"] {
+        let lab = settled(json!({}));
+        lab.edit(|world| {
+            let tags = &mut world.groups.get_mut(GROUP).unwrap().tags;
+            tags.get_mut(key).unwrap().value = "other".to_owned();
+        });
+        let refused = lab.plan(&request).unwrap_err();
+        assert!(refused.diagnostics[0].summary.contains("belongs to somebody else"), "{refused:?}");
+        let failure = lab.outputs(&request.scope).unwrap_err();
+        assert_eq!(
+            (failure.kind, &failure.diagnostics[0]),
+            (Kind::Refused, &refused.diagnostics[0]),
+            "{key}"
+        );
+        lab.look(&request.scope, Some(&request)).unwrap();
+    }
+    let lab = settled(json!({}));
+    lab.edit(|world| world.groups.get_mut(GROUP).unwrap().tags.clear());
+    assert_eq!(lab.outputs(&request.scope).unwrap().provider_id_list.len(), 3, "it has merely lost its tags");
+}
+
+#[test]
+fn a_destroy_by_name_alone_warns_of_whose_pool_it_is() {
+    let words = "cluster demo, object demo-pool-0";
+    let told = |lab: &Lab, scope: &Scope| {
+        let warnings = lab.plan_destroy(scope).unwrap().plan.warnings;
+        warnings.iter().filter(|warning| warning.summary.ends_with(words)).count()
+    };
+    let lab = settled(json!({}));
+    assert_eq!(told(&lab, &patched(json!({})).scope), 0);
+    assert_eq!(told(&lab, &minimal()), 1);
+    // Whose a template of its naming is, the group decides.
+    let named = |plan: &Plan, name: &str| plan.changes.iter().any(|change| change.name.contains(name));
+    assert!(!named(&lab.plan_destroy(&minimal()).unwrap().plan, "not-this-pools"));
+    // Whatever is left of it says so as well: templates and object, then the object alone.
+    lab.edit(|world| {
+        world.groups.clear();
+        world.instances.clear();
+    });
+    assert_eq!(told(&lab, &minimal()), 1);
+    let Teardown { plan, .. } = lab.plan_destroy(&minimal()).unwrap();
+    assert!(named(&plan, "not-this-pools") && plan.warnings[0].summary.contains("object another and to"));
+    lab.edit(|world| world.templates.clear());
+    let exports = json!({"bootstrap_bucket": "demo-bootstrap"});
+    let mut inputs = json!({"captf_object": {"namespace": "team-a"}, "machinepool_name": "demo-pool-0"});
+    inputs["captf_cluster_outputs"] = base_inputs()["captf_cluster_outputs"].clone();
+    merge(&mut inputs["captf_cluster_outputs"], &exports);
+    assert_eq!(told(&lab, &scope(&inputs)), 1);
+    lab.destroy(&scope(&inputs)).unwrap();
+    assert_eq!(told(&lab, &scope(&inputs)), 0, "there is nothing left");
+    inputs["captf_cluster"] = json!({"name": "demo"});
+    let lab = settled(json!({}));
+    let warnings = lab.plan_destroy(&scope(&inputs)).unwrap().plan.warnings;
+    assert!(warnings[0].summary.ends_with("it belongs to object demo-pool-0"), "{warnings:?}");
 }
 
 #[test]

@@ -42,6 +42,54 @@ fn outputs_cost_two_calls_and_three_while_members_are_missing() {
     assert_eq!(lab.cloud.operations().len(), 3, "{:?}", lab.cloud.operations());
 }
 
+/// During a roll no member is missing: new ones come before old ones go.
+#[test]
+fn outputs_cost_three_calls_while_members_are_to_be_replaced() {
+    for (patch, message) in [
+        (
+            json!({"kubernetes_version": "v1.35.0"}),
+            "All 3 members running. AWS cannot launch instances: no capacity",
+        ),
+        (json!({"failure_domains": ["us-east-1a"]}), "All 3 members running"),
+    ] {
+        let lab = Lab::new();
+        settled(&lab);
+        lab.edit(|world| world.launch_error = Some("no capacity".to_owned()));
+        let request = patched(patch);
+        lab.plan(&request).unwrap();
+        let plan = lab.cloud.operations().len();
+        lab.cloud.clear();
+        lab.apply(&request).unwrap();
+        let all = lab.cloud.operations();
+        let asked = all.contains(&"autoscaling:DescribeScalingActivities");
+        let starts = all.contains(&"autoscaling:StartInstanceRefresh");
+        assert!(!(asked && starts), "no roll fails as it starts: {:?}", &all[plan..]);
+        lab.wait(Duration::from_mins(1));
+        lab.cloud.clear();
+        let health = lab.outputs(&request.scope).unwrap().health;
+        assert_eq!(lab.cloud.operations().len(), 3, "{:?}", lab.cloud.operations());
+        assert!(health.message.starts_with(message), "{health:?}");
+        assert_eq!((health.state.as_str(), health.healthy, health.reasons.len()), ("running", true, 0));
+        lab.edit(|world| world.launch_error = None);
+        lab.settle(&request, "launches again");
+        lab.cloud.clear();
+        assert_eq!(lab.outputs(&request.scope).unwrap().health.message, "All 3 members running");
+        assert_eq!(lab.cloud.operations().len(), 2, "{:?}", lab.cloud.operations());
+    }
+}
+
+#[test]
+fn members_of_an_older_version_cost_nothing_more() {
+    let lab = Lab::new();
+    settled(&lab);
+    let request = patched(json!({"node_labels": {"team": "b"}}));
+    lab.apply(&request).unwrap();
+    lab.wait(Duration::from_mins(10));
+    lab.cloud.clear();
+    lab.outputs(&request.scope).unwrap();
+    assert_eq!(lab.cloud.operations().len(), 2, "{:?}", lab.cloud.operations());
+}
+
 #[test]
 fn a_rotation_costs_a_plan_and_one_write() {
     let lab = Lab::new();

@@ -62,6 +62,26 @@ async fn missing_members_cost_one_more() {
 }
 
 #[tokio::test]
+async fn a_roll_that_cannot_launch_costs_one_more_and_is_told() {
+    let Some(mut pool) = Pool::applied().await else { return };
+    let why = "We currently do not have sufficient m6i.large capacity";
+    pool.behaviour(json!({"fail_launches": why, "refresh_by_looks": false}));
+    pool.set("kubernetes_version", "v1.34.2".into());
+    pool.apply();
+    pool.act("refresh", json!({"steps": 3}));
+    let calls = pool.calls_of(|pool| {
+        let health = pool.outputs()["health"].clone();
+        let message = health["message"].as_str().unwrap();
+        assert!(message.starts_with("All 3 members running. ") && message.contains(why), "{message}");
+        assert_eq!((&health["state"], &health["healthy"]), (&json!("running"), &json!(true)));
+    });
+    assert_eq!(
+        sorted(&calls),
+        ["DescribeAutoScalingGroups", "DescribeInstances", "DescribeScalingActivities"]
+    );
+}
+
+#[tokio::test]
 async fn a_rotation_is_a_plan_and_one_write() {
     let Some(mut pool) = Pool::applied().await else { return };
     pool.latency(LATENCY);

@@ -49,6 +49,7 @@ impl World {
             max: group.max,
             desired: group.desired,
             launch: group.launch,
+            zones: group.subnets.iter().filter_map(|subnet| self.subnets.get(subnet).cloned()).collect(),
             subnets: group.subnets.into_iter().collect(),
             health_check_type: group.health_check_type,
             capacity_rebalance: group.capacity_rebalance,

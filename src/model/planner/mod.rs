@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{
     desired::{self, Desired},
+    image,
     names::Names,
     observed::{Group, Object, Observed, Template},
     ownership::{self, Resource},
@@ -127,8 +128,22 @@ pub fn plan(request: &Request, observed: &Observed) -> Result<(Desired, Plan), V
     let desired =
         desired::desired(request, &observed.images, observed.group.as_ref(), &ours, &observed.known)
             .map_err(|problems| problems.0)?;
+    image::check_launchable(
+        request,
+        &observed.images,
+        launched_image(observed),
+        request.exports.region.as_str(),
+    )
+    .map_err(|problem| vec![problem])?;
     let plan = draw(&desired, observed)?;
     Ok((desired, plan))
+}
+
+/// The image that a live group launches now.
+fn launched_image(observed: &Observed) -> Option<&str> {
+    let used = target::current_use(observed.group.as_ref().filter(|group| !group.deleting)?)?;
+    let template = observed.templates.iter().find(|template| template.id == used.id)?;
+    target::latest(observed, template)?.data.image_id.as_deref()
 }
 
 fn draw(desired: &Desired, observed: &Observed) -> Result<Plan, Vec<Diagnostic>> {

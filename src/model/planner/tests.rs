@@ -67,6 +67,7 @@ fn settled(edit: Edit) -> Observed {
             desired: desired.group.initial,
             launch: Launch::Template(TemplateUse { version: "$Latest".into(), ..used.clone() }),
             subnets: desired.group.subnets.iter().cloned().collect(),
+            zones: zones.iter().map(ToString::to_string).collect(),
             health_check_type: "EC2".into(),
             capacity_rebalance: desired.group.capacity_rebalance,
             suspended: ["AZRebalance".to_owned()].into(),

@@ -40,6 +40,7 @@ pub(in crate::cloud::aws) fn group(from: &AutoScalingGroup) -> Group {
             .filter(|subnet| !subnet.is_empty())
             .map(str::to_owned)
             .collect(),
+        zones: from.availability_zones().iter().cloned().collect(),
         health_check_type: text(from.health_check_type()),
         capacity_rebalance: from.capacity_rebalance().unwrap_or_default(),
         suspended: from.suspended_processes().iter().filter_map(|p| filled(p.process_name())).collect(),
