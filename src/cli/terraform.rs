@@ -165,7 +165,9 @@ pub struct StateListArgs {
   machinepool state push errored.tfstate
   machinepool state push -force -lock-timeout=300s backup.tfstate
 
-Without -force, a state of another lineage or of a lower serial is refused.")]
+Without -force, a state of another lineage, of a lower serial, or of the same serial with another \
+content is refused, unless nothing is left in the present one. What comes into the place of a state with \
+an equal or higher serial gets one serial more than that.")]
 pub struct StatePushArgs {
     /// Whatever the state that is there.
     #[arg(long)]

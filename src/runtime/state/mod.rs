@@ -27,7 +27,7 @@ pub(in crate::runtime) use document::Written;
 pub use error::StateError;
 pub use facts::{Facts, facts};
 pub use live::Live;
-pub use next::{Recorded, ResourcesChange, next};
+pub use next::{Placed, Recorded, ResourcesChange, next};
 pub use resources::{ResourceNow, resources};
 
 use crate::contract::{json::Json, number::Decimal};
