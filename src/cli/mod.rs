@@ -7,6 +7,8 @@ mod parse;
 mod permissions;
 mod spelling;
 mod terraform;
+#[cfg(test)]
+mod tests;
 mod values;
 
 use std::{ffi::OsString, path::PathBuf};
@@ -38,6 +40,7 @@ pub use terraform::{
     name = "machinepool",
     bin_name = "machinepool",
     version,
+    args_override_self = true,
     max_term_width = 100,
     after_help = "Examples:
   machinepool plan -var-file=pool.tfvars.json
