@@ -203,6 +203,42 @@ fn a_destroy_leaves_an_empty_state() {
 }
 
 #[test]
+fn what_only_the_state_still_says_is_a_change_to_a_destroy() {
+    let runner = Runner::new();
+    let plan = |file: &str| runner.plan(file, &["-destroy"]);
+    runner.apply().ok();
+    std::fs::remove_file(runner.work("account.json")).unwrap();
+    let planned = plan("destroy.tfplan");
+    assert_eq!(planned.code, 2, "{}{}", planned.out, planned.err);
+    assert!(planned.out.contains("nothing is left to destroy"), "{}", planned.out);
+    assert!(planned.out.contains("Outputs to remove: health, instances, "), "{}", planned.out);
+    let shown = runner.show("destroy.tfplan");
+    assert_eq!((&shown["applyable"], &shown["resource_changes"]), (&json!(true), &json!([])));
+    assert_eq!(shown["output_changes"]["provider_id"]["actions"], json!(["delete"]));
+    let text = runner.run(&["show", "-no-color", &runner.path("destroy.tfplan")]).ok();
+    assert!(text.contains("Outputs to remove: "), "{text}");
+    runner.apply_file("destroy.tfplan").ok();
+    let state = runner.state().unwrap();
+    assert_eq!((&state["outputs"], &state["resources"]), (&json!({}), &json!([])));
+    runner.apply_file("destroy.tfplan").fails("Saved plan is stale");
+    let planned = plan("none.tfplan");
+    assert_eq!(planned.code, 0, "{}{}", planned.out, planned.err);
+    assert!(!planned.out.contains("to remove"), "{}", planned.out);
+    assert_eq!(runner.show("none.tfplan")["applyable"], false);
+    // Resources alone are enough: a destroy takes them out.
+    let mut listed = state.clone();
+    listed["resources"] = json!([{
+        "mode": "managed", "type": "terraform_data", "name": "x",
+        "provider": "provider[\"terraform.io/builtin/terraform\"]",
+        "instances": [{"schema_version": 0, "attributes": {"id": "i"}}],
+    }]);
+    runner.put_state(&listed);
+    let planned = plan("listed.tfplan");
+    assert_eq!(planned.code, 2, "{}{}", planned.out, planned.err);
+    assert!(planned.out.contains("Resources to remove from the state."), "{}", planned.out);
+}
+
+#[test]
 fn a_destroy_finds_with_the_state_what_the_inputs_no_longer_say() {
     let runner = Runner::new();
     runner.apply().ok();

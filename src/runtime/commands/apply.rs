@@ -1,6 +1,10 @@
 //! `apply`: makes the pool what the inputs or a saved plan ask for, and records what is true then.
 
-use std::{collections::BTreeMap, path::Path, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+    time::Duration,
+};
 
 use futures_util::join;
 use serde_json::Value;
@@ -119,6 +123,14 @@ pub(super) fn still_holds(saved: Option<&SavedPlan>, fresh: &Plan) -> Result<(),
     }
 }
 
+/// Refuses a saved plan that only changes outputs, once none of them is left to change.
+pub(super) fn outputs_left(saved: &SavedPlan, left: &BTreeSet<String>) -> Result<(), Failure> {
+    match planfile::stale_outputs(&saved.outputs, left) {
+        Some(problem) => Err(Failure { kind: Kind::Refused, diagnostics: vec![problem] }),
+        None => Ok(()),
+    }
+}
+
 /// The ARN of the group that is there.
 pub(super) fn group_arn(planned: &Planned) -> Option<&str> {
     planned.observed.group.as_ref().map(|group| group.arn.as_str())
@@ -193,10 +205,7 @@ impl Task<'_> {
         let recorded = ledger.outputs();
         let changes = plan::changed_outputs(self.setting, &self.shown(planned, &recorded, live.as_ref()));
         let left = changes.into_iter().map(|change| change.name).collect();
-        match planfile::stale_outputs(&saved.outputs, &left) {
-            Some(problem) => Err(Failure { kind: Kind::Refused, diagnostics: vec![problem] }.into()),
-            None => Ok(()),
-        }
+        Ok(outputs_left(saved, &left)?)
     }
 
     fn shown<'a>(
@@ -215,6 +224,7 @@ impl Task<'_> {
             live,
             passing: &[],
             sized: !self.request.autoscaling.is_on(),
+            empties: false,
         }
     }
 
@@ -229,7 +239,8 @@ impl Task<'_> {
         };
         let shown = self.shown(planned, &recorded, live.as_ref());
         let outputs = if live.is_some() { plan::changed_outputs(self.setting, &shown) } else { Vec::new() };
-        tell::proposal(run.ui, &self.given.secrets.conceal(&planned.plan), &subject, &outputs);
+        let record = tell::Record { outputs: &outputs, emptied: false };
+        tell::proposal(run.ui, &self.given.secrets.conceal(&planned.plan), &subject, record);
         if !planned.plan.is_empty() {
             self.approval.obtain(run.ui, &run.interrupt, Purpose::Apply).await?;
         }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use futures_util::join;
 
 use super::{
-    apply::{belongs_here, both, in_time, still_holds},
+    apply::{belongs_here, both, in_time, outputs_left, still_holds},
     ledger::{Ledger, Purpose as Holding},
     setting::{Given, Setting},
     steps::Steps,
@@ -81,9 +81,12 @@ async fn run(
     let teardown = run.reading(engine::plan_destroy(run.account.cloud(), scope)).await?;
     belongs_here(saved, &here.with_group(teardown.group_arn()))?;
     still_holds(saved, &teardown.plan)?;
+    if let Some(saved) = saved {
+        outputs_left(saved, &ledger.outputs().into_keys().collect())?;
+    }
     let pool = load::pool(scope);
     let subject = Subject { pool: &pool, region: run.account.region(), purpose: Purpose::Destroy };
-    tell::proposal(run.ui, &teardown.plan, &subject, &[]);
+    tell::proposal(run.ui, &teardown.plan, &subject, tell::Record::default());
     if !teardown.plan.is_empty() {
         how.approval.obtain(run.ui, &run.interrupt, Purpose::Destroy).await?;
     }
