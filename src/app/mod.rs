@@ -45,8 +45,10 @@ pub fn run(ui: &Ui, cli: &Cli) -> anyhow::Result<u8> {
             Ok(0)
         }
         Command::Init(args) => commands::init(ui, args),
+        Command::Plan(args) if args.refresh_only => commands::plan_refresh(&session, args),
         Command::Plan(args) => commands::plan(&session, args),
         Command::Apply(args) if args.refresh_only => commands::refresh(&session, args),
+        Command::Apply(args) if args.destroy => commands::apply_destroy(&session, args),
         Command::Apply(args) => commands::apply(&session, args),
         Command::Destroy(args) => commands::destroy(&session, args),
         Command::Show(args) => commands::show(ui, args),

@@ -111,7 +111,7 @@ impl Cli {
     /// Refuses what clap has read, but what would mean something that the program does not do.
     fn check(&self) -> Result<(), Failure> {
         match &self.command {
-            Command::Plan(args) => args.terraform.check(),
+            Command::Plan(args) => args.check(),
             Command::Apply(args) => args.terraform.check(),
             Command::Destroy(args) => args.terraform.check(),
             Command::Rollout(RolloutCommand::Start(args)) => args.terraform.check(),

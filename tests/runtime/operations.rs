@@ -263,6 +263,58 @@ fn a_refresh_tells_of_a_group_that_is_gone() {
 }
 
 #[test]
+fn a_refresh_is_planned() {
+    let runner = Runner::new();
+    runner.init();
+    let variables = "-var-file=terraform.tfvars.json";
+    let plan = |more: &[&str]| {
+        let rest = [&["-refresh-only", "-detailed-exitcode"][..], more, &[variables]].concat();
+        runner.operation("plan", &rest)
+    };
+    assert_eq!(plan(&[]).code, 2, "nothing is recorded yet");
+    runner.apply().ok();
+    runner.come_up();
+    // What an apply would change is none of its business.
+    runner.render(|inputs| inputs["kubernetes_version"] = json!("v1.35.0"));
+    let version = runner.version();
+    let planned = plan(&[]);
+    assert_eq!(planned.code, 0, "{}{}", planned.out, planned.err);
+    assert!(planned.out.starts_with("No changes. A refresh would record nothing anew of the pool "), "{}", planned.out);
+    let mut state = runner.state().unwrap();
+    state["outputs"]["replicas"]["value"] = json!(2);
+    runner.put_state(&state);
+    let planned = plan(&[]);
+    assert_eq!(
+        (planned.code, planned.out.as_str()),
+        (2, "Outputs to record anew: replicas.\n"),
+        "{}",
+        planned.err
+    );
+    let planned = plan(&["-json"]);
+    assert!(planned.out.lines().any(|line| line.contains("\"replicas\":{")), "{}", planned.out);
+    assert!(planned.out.contains("Plan: 0 to add, 0 to change, 0 to destroy."), "{}", planned.out);
+    assert_eq!(runner.operation("plan", &["-refresh-only", variables]).code, 0);
+    assert_ne!(runner.version(), version, "the edit above");
+    assert_eq!(runner.state().unwrap()["outputs"]["replicas"]["value"], 2, "a plan writes nothing");
+    plan(&["-out=x"]).fails("-out is not supported with -refresh-only");
+    plan(&["-destroy"]).fails("--destroy");
+    runner.assert_unlocked();
+}
+
+#[test]
+fn an_apply_destroys_when_told() {
+    let runner = Runner::new();
+    runner.apply().ok();
+    let variables = "-var-file=terraform.tfvars.json";
+    runner.operation("apply", &["-destroy", "-refresh-only", variables]).fails("--refresh-only");
+    runner.operation("apply", &["-destroy", variables]).fails("approve");
+    let done = runner.operation("apply", &["-destroy", "-auto-approve", variables]).ok();
+    assert_eq!(done, "Apply complete! Resources: 0 added, 0 changed, 5 destroyed.\n");
+    assert_eq!(list(&runner), [""; 0]);
+    runner.assert_unlocked();
+}
+
+#[test]
 fn a_lost_state_is_built_again() {
     let runner = Runner::new();
     runner.apply().ok();

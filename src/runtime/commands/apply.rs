@@ -41,6 +41,7 @@ use crate::{
         plan_json::Shown,
         planfile::{self, Essence, Origin, SavedPlan},
         state::Live,
+        ui_json::Operation,
     },
     view::{Purpose, Subject},
 };
@@ -68,7 +69,12 @@ pub(crate) fn apply(session: &Session<'_>, args: &ApplyArgs) -> anyhow::Result<u
         None => Approval::new(args.auto_approve, &args.terraform, session.ui),
     };
     if saved.as_ref().is_some_and(|saved| saved.purpose == Purpose::Destroy) {
-        let how = destroy::How { approval, timeout: args.timeout, locking: args.terraform.locking };
+        let how = destroy::How {
+            approval,
+            timeout: args.timeout,
+            locking: args.terraform.locking,
+            operation: Operation::Apply,
+        };
         return destroy::carry_out(session, &setting, &given, &how, saved.as_ref());
     }
     let mut request = given.request()?;

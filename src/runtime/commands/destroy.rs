@@ -18,7 +18,7 @@ use crate::{
         load,
         session::{Run, Session},
     },
-    cli::{DestroyArgs, LockArgs},
+    cli::{ApplyArgs, DestroyArgs, InputArgs, LockArgs},
     contract::request::Scope,
     engine::{
         self,
@@ -34,18 +34,37 @@ pub(super) struct How {
     pub(super) approval: Approval,
     pub(super) timeout: Duration,
     pub(super) locking: LockArgs,
+    /// What the command is called in the sentence that it ends with.
+    pub(super) operation: Operation,
 }
 
-/// Deletes everything that the pool owns. The root is not checked: it may be months old.
+/// Deletes everything that the pool owns.
 pub(crate) fn destroy(session: &Session<'_>, args: &DestroyArgs) -> anyhow::Result<u8> {
-    let setting = Setting::here()?;
     let how = How {
         approval: Approval::new(args.auto_approve, &args.terraform, session.ui),
         timeout: args.timeout,
         locking: args.terraform.locking,
+        operation: Operation::Destroy,
     };
-    let given = setting.inputs(session.ui, &args.inputs)?;
-    carry_out(session, &setting, &given, &how, None)
+    all(session, &args.inputs, &how)
+}
+
+/// `apply -destroy`: the same, told as Terraform tells it.
+pub(crate) fn apply_destroy(session: &Session<'_>, args: &ApplyArgs) -> anyhow::Result<u8> {
+    let how = How {
+        approval: Approval::new(args.auto_approve, &args.terraform, session.ui),
+        timeout: args.timeout,
+        locking: args.terraform.locking,
+        operation: Operation::Apply,
+    };
+    all(session, &args.inputs, &how)
+}
+
+/// Deletes what the inputs name. The root is not checked: it may be months old.
+fn all(session: &Session<'_>, inputs: &InputArgs, how: &How) -> anyhow::Result<u8> {
+    let setting = Setting::here()?;
+    let given = setting.inputs(session.ui, inputs)?;
+    carry_out(session, &setting, &given, how, None)
 }
 
 /// Deletes, if a saved plan says so only what it says.
@@ -100,8 +119,7 @@ async fn run(
         Err(_) => look_back(&run, setting, scope, ledger).await,
     };
     let counts = both(outcome, recorded)?;
-    let operation = if saved.is_some() { Operation::Apply } else { Operation::Destroy };
-    tell::destroyed(run.ui, counts, operation);
+    tell::destroyed(run.ui, counts, how.operation);
     Ok(0)
 }
 

@@ -24,7 +24,7 @@ use crate::{
 };
 
 /// The exit code of `plan -detailed-exitcode` when there are changes.
-const CHANGES: u8 = 2;
+pub(super) const CHANGES: u8 = 2;
 
 /// Shows what apply would do, or destroy; saves it if told to.
 pub(crate) fn plan(session: &Session<'_>, args: &PlanArgs) -> anyhow::Result<u8> {

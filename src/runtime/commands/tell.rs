@@ -66,6 +66,19 @@ pub(super) fn text(plan: &Plan, subject: &Subject<'_>, record: Record<'_>, style
     }
 }
 
+/// What a refresh would record anew, as the result of `plan -refresh-only`.
+pub(super) fn refresh(ui: &Ui, pool: &str, region: &str, outputs: &[OutputChange]) {
+    if ui.lines().is_some() {
+        return lines(ui, &Plan::default(), outputs);
+    }
+    if outputs.is_empty() {
+        let pool = view::text::line(&format!("the pool {pool} in {region}"));
+        return ui.result(&format!("No changes. A refresh would record nothing anew of {pool}.\n"));
+    }
+    let names: Vec<String> = outputs.iter().map(|change| change.name.clone()).collect();
+    ui.result(&format!("Outputs to record anew: {}.\n", view::text::list(&names)));
+}
+
 fn lines(ui: &Ui, plan: &Plan, outputs: &[OutputChange]) {
     let Some(lines) = ui.lines() else { return };
     ui.tell(&plan.warnings);
