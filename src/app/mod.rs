@@ -16,6 +16,7 @@ pub(crate) mod session;
 mod signals;
 mod status;
 mod ui;
+mod unheeded;
 mod watch;
 
 use anyhow::Context as _;
@@ -36,6 +37,7 @@ pub fn run(ui: &Ui, cli: &Cli) -> anyhow::Result<u8> {
         std::env::set_current_dir(directory)
             .with_context(|| format!("Cannot work in the directory {}", directory.display()))?;
     }
+    unheeded::warn(ui, &cli.command);
     let session = Session { ui, sandbox: cli.global.sandbox(), log: cli.global.log, signals };
     match &cli.command {
         Command::Validate(args) => commands::validate(ui, args),

@@ -100,3 +100,14 @@ fn a_second_file_is_no_override() {
         assert_eq!(parsed(words).unwrap_err().diagnostics[0].summary, "Unexpected argument 'b' found");
     }
 }
+
+#[test]
+fn what_terraform_takes_and_means_nothing_here_is_taken() {
+    let words = ["init", "-var", "a=b", "-var-file=not-there", "-var-file", "x"];
+    assert!(matches!(parsed(&words).unwrap().command, Command::Init(_)));
+    parsed(&["state", "push", "-ignore-remote-version", "-force", "x"]).unwrap();
+    for command in ["plan", "apply", "destroy"] {
+        parsed(&[command, "-parallelism=0"]).unwrap();
+        assert!(parsed(&[command, "-parallelism=-1"]).is_err());
+    }
+}

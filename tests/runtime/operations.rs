@@ -279,7 +279,11 @@ fn a_refresh_is_planned() {
     let version = runner.version();
     let planned = plan(&[]);
     assert_eq!(planned.code, 0, "{}{}", planned.out, planned.err);
-    assert!(planned.out.starts_with("No changes. A refresh would record nothing anew of the pool "), "{}", planned.out);
+    assert!(
+        planned.out.starts_with("No changes. A refresh would record nothing anew of the pool "),
+        "{}",
+        planned.out
+    );
     let mut state = runner.state().unwrap();
     state["outputs"]["replicas"]["value"] = json!(2);
     runner.put_state(&state);

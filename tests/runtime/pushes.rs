@@ -4,16 +4,25 @@ use serde_json::{Value, json};
 
 use super::runner::{Outcome, Runner};
 
-/// A state with one output, or as a destroy leaves it.
+/// A state with one output and one resource, or as a destroy leaves it.
 pub(crate) fn state(lineage: &str, serial: u64, replicas: Option<u32>) -> Value {
     let outputs = replicas.map_or(json!({}), |count| json!({"replicas": {"value": count, "type": "number"}}));
+    let resource = |count: u32| {
+        json!({
+            "mode": "managed",
+            "type": "terraform_data",
+            "name": "x",
+            "provider": "provider[\"terraform.io/builtin/terraform\"]",
+            "instances": [{"schema_version": 0, "attributes": {"id": format!("of-{count}")}}],
+        })
+    };
     json!({
         "version": 4,
         "terraform_version": "1.5.7",
         "serial": serial,
         "lineage": lineage,
         "outputs": outputs,
-        "resources": [],
+        "resources": replicas.map(resource).into_iter().collect::<Vec<_>>(),
         "check_results": null,
     })
 }
@@ -76,4 +85,17 @@ fn no_serial_gets_another_content() {
     let version = runner.version();
     push(&runner, &["-force"], &state("a", 2, Some(3))).ok();
     assert_eq!(runner.version(), version);
+}
+
+#[test]
+fn an_empty_file_is_called_empty() {
+    let runner = Runner::new();
+    runner.init();
+    let file = runner.path("pushed.tfstate");
+    for text in ["", " \n"] {
+        std::fs::write(runner.work("pushed.tfstate"), text).unwrap();
+        let refused = runner.run(&["state", "push", &file]).fails("The state to push is empty");
+        assert!(!refused.err.contains("{}"), "{}", refused.err);
+    }
+    assert!(runner.state().is_none());
 }

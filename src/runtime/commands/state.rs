@@ -97,6 +97,10 @@ async fn pull(session: &Session<'_>, keep: &mut Keep) -> anyhow::Result<u8> {
 /// Puts a state in the place of the one there is, under the lock.
 async fn push(session: &Session<'_>, args: &StatePushArgs, keep: &mut Keep) -> anyhow::Result<u8> {
     let text = read(&args.file)?;
+    if text.trim_ascii().is_empty() {
+        let detail = "Nothing was written. A state is what state pull prints, or what is in errored.tfstate.";
+        return Err(Failure::new(Kind::Refused, "The state to push is empty", detail).into());
+    }
     let pushed = State::parse(&text).map_err(|error| refused(&error))?;
     if args.locking.lock {
         keep.lock(session.ui, args.locking.lock_timeout, Purpose::Push).await?;
