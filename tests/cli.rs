@@ -36,6 +36,8 @@ mod sandbox;
 mod status;
 #[path = "cli/surface.rs"]
 mod surface;
+#[path = "cli/unheeded.rs"]
+mod unheeded;
 #[path = "cli/watch.rs"]
 mod watch;
 

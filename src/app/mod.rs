@@ -16,6 +16,7 @@ pub(crate) mod session;
 mod signals;
 mod status;
 mod ui;
+mod unheeded;
 mod watch;
 
 use anyhow::Context as _;
@@ -37,6 +38,7 @@ pub fn run(ui: &Ui, cli: &Cli) -> anyhow::Result<u8> {
         std::env::set_current_dir(directory)
             .with_context(|| format!("Cannot work in the directory {}", quote::file(directory)))?;
     }
+    unheeded::warn(ui, &cli.command);
     let session = Session { ui, sandbox: cli.global.sandbox(), log: cli.global.log, signals };
     match &cli.command {
         Command::Validate(args) => commands::validate(ui, args),
@@ -46,8 +48,10 @@ pub fn run(ui: &Ui, cli: &Cli) -> anyhow::Result<u8> {
             Ok(0)
         }
         Command::Init(args) => commands::init(ui, args),
+        Command::Plan(args) if args.refresh_only => commands::plan_refresh(&session, args),
         Command::Plan(args) => commands::plan(&session, args),
         Command::Apply(args) if args.refresh_only => commands::refresh(&session, args),
+        Command::Apply(args) if args.destroy => commands::apply_destroy(&session, args),
         Command::Apply(args) => commands::apply(&session, args),
         Command::Destroy(args) => commands::destroy(&session, args),
         Command::Show(args) => commands::show(ui, args),

@@ -9,6 +9,7 @@ use super::{
     terraform::{LockArgs, TerraformArgs},
     values,
 };
+use crate::error::{Failure, Kind};
 
 /// Options of `validate`.
 #[derive(Debug, Args)]
@@ -28,6 +29,7 @@ pub struct ValidateArgs {
 
 /// Options of `plan`.
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "one per option")]
 #[command(after_help = "Examples:
   machinepool plan -var-file=pool.tfvars.json
   machinepool plan -var-file=pool.tfvars.json -var instance_type=m7i.large
@@ -45,6 +47,9 @@ pub struct PlanArgs {
     /// Show what destroy would do.
     #[arg(long)]
     pub destroy: bool,
+    /// Show only which outputs apply -refresh-only would record anew.
+    #[arg(long, conflicts_with_all = ["destroy", "format"])]
+    pub refresh_only: bool,
     /// Save the plan in this file; apply FILE carries it out, show FILE prints it.
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
@@ -61,6 +66,21 @@ pub struct PlanArgs {
     /// What Terraform's command understands, too.
     #[command(flatten)]
     pub terraform: TerraformArgs,
+}
+
+impl PlanArgs {
+    /// Refuses what would mean something that the program does not do.
+    pub(super) fn check(&self) -> Result<(), Failure> {
+        if self.refresh_only && self.out.is_some() {
+            return Err(Failure::new(
+                Kind::Usage,
+                "-out is not supported with -refresh-only",
+                "A refresh records the outputs as they are when it runs, so that there is nothing to save. Write apply \
+                 -refresh-only to carry it out.",
+            ));
+        }
+        self.terraform.check()
+    }
 }
 
 /// How to print a plan.
@@ -92,6 +112,9 @@ pub struct ApplyArgs {
     /// Do not ask.
     #[arg(long)]
     pub auto_approve: bool,
+    /// Delete everything that the pool owns, as destroy does.
+    #[arg(long, conflicts_with_all = ["plan_file", "refresh_only", "wait"])]
+    pub destroy: bool,
     /// Change nothing in AWS; print the outputs, and with a root module record them in its state.
     #[arg(long, conflicts_with = "wait")]
     pub refresh_only: bool,

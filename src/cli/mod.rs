@@ -7,6 +7,8 @@ mod parse;
 mod permissions;
 mod spelling;
 mod terraform;
+#[cfg(test)]
+mod tests;
 mod values;
 
 use std::{ffi::OsString, path::PathBuf};
@@ -38,6 +40,7 @@ pub use terraform::{
     name = "machinepool",
     bin_name = "machinepool",
     version,
+    args_override_self = true,
     max_term_width = 100,
     after_help = "Examples:
   machinepool plan -var-file=pool.tfvars.json
@@ -108,7 +111,7 @@ impl Cli {
     /// Refuses what clap has read, but what would mean something that the program does not do.
     fn check(&self) -> Result<(), Failure> {
         match &self.command {
-            Command::Plan(args) => args.terraform.check(),
+            Command::Plan(args) => args.check(),
             Command::Apply(args) => args.terraform.check(),
             Command::Destroy(args) => args.terraform.check(),
             Command::Rollout(RolloutCommand::Start(args)) => args.terraform.check(),

@@ -1,5 +1,5 @@
 //! Terraform's spelling of options made ours before clap sees it: `-var-file` is `--var-file`, and a
-//! switch may say what it is (`-auto-approve=true`).
+//! switch may say what it is (`-auto-approve=true`), the last word on it being the one that counts.
 
 use std::{collections::BTreeMap, ffi::OsString};
 
@@ -15,14 +15,16 @@ type Known = BTreeMap<String, bool>;
 pub(super) fn normalise(command: &Command, args: Vec<OsString>) -> Vec<OsString> {
     let known = known(command);
     let mut args = args.into_iter();
-    let mut normal = Vec::new();
+    let mut normal: Vec<OsString> = Vec::new();
     for arg in args.by_ref() {
         if arg == "--" {
             normal.push(arg);
             break;
         }
-        match arg.to_str() {
-            Some(text) => normal.extend(option(&known, text).map(OsString::from)),
+        match arg.to_str().map(|text| option(&known, text)) {
+            Some(Word::Is(text)) => normal.push(text.into()),
+            // No option takes a word with two hyphens for its value, so this is the switch itself.
+            Some(Word::Off(switch)) => normal.retain(|word| *word != switch),
             None => normal.push(arg),
         }
     }
@@ -45,14 +47,22 @@ fn learn(command: &Command, known: &mut Known) {
     command.get_subcommands().for_each(|command| learn(command, known));
 }
 
-/// One word: `None` for a switch that is switched off.
-fn option(known: &Known, word: &str) -> Option<String> {
-    let Some(bare) = long_name(word) else { return Some(word.to_owned()) };
+/// What becomes of one word.
+enum Word {
+    /// This one.
+    Is(String),
+    /// A switch is off, whatever was said of it before.
+    Off(OsString),
+}
+
+fn option(known: &Known, word: &str) -> Word {
+    let Some(bare) = long_name(word) else { return Word::Is(word.to_owned()) };
     let (name, value) = bare.split_once('=').map_or((bare, None), |(name, value)| (name, Some(value)));
     let is_switch = known.get(name).copied().unwrap_or(false);
     match value.map(values::truth) {
-        Some(Ok(on)) if is_switch => on.then(|| format!("--{name}")),
-        _ => Some(format!("--{bare}")),
+        Some(Ok(true)) if is_switch => Word::Is(format!("--{name}")),
+        Some(Ok(false)) if is_switch => Word::Off(format!("--{name}").into()),
+        _ => Word::Is(format!("--{bare}")),
     }
 }
 
@@ -66,6 +76,8 @@ fn long_name(word: &str) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::panic)]
+
     use clap::CommandFactory;
 
     use super::*;
@@ -96,6 +108,38 @@ mod tests {
         assert_eq!(normal(&["apply", "-auto-approve=maybe"]), ["apply", "--auto-approve=maybe"]);
         // Not a switch: the value is the option's own.
         assert_eq!(normal(&["apply", "-input=false", "-var=true"]), ["apply", "--input=false", "--var=true"]);
+    }
+
+    #[test]
+    fn the_last_word_on_a_switch_counts() {
+        for (words, wanted) in [
+            (&["apply", "-auto-approve", "-auto-approve=false"][..], &["apply"][..]),
+            (&["apply", "--auto-approve=true", "-json", "-auto-approve=0", "x"], &["apply", "--json", "x"]),
+            (&["apply", "-auto-approve=false", "-auto-approve"], &["apply", "--auto-approve"]),
+            (&["-no-color", "apply", "-no-color=false"], &["apply"]),
+            (&["plan", "-json=f", "-json=t", "-json=f"], &["plan"]),
+            // What is behind the two hyphens is no option.
+            (&["apply", "-json", "--", "-json=false"], &["apply", "--json", "--", "-json=false"]),
+        ] {
+            assert_eq!(normal(words), wanted, "{words:?}");
+        }
+    }
+
+    #[test]
+    fn every_switch_of_every_command_can_be_taken_back() {
+        let mut seen = 0;
+        let mut commands = vec![Cli::command()];
+        while let Some(command) = commands.pop() {
+            commands.extend(command.get_subcommands().cloned());
+            for arg in command.get_arguments().filter(|arg| matches!(arg.get_action(), ArgAction::SetTrue)) {
+                let name = arg.get_long().unwrap_or_else(|| panic!("{arg} has no long name"));
+                let said = [format!("-{name}"), format!("-{name}=true"), format!("-{name}=false")];
+                let words: Vec<&str> = said.iter().map(String::as_str).collect();
+                assert_eq!(normal(&words), <[String; 0]>::default());
+                seen += 1;
+            }
+        }
+        assert!(seen > 30, "{seen}");
     }
 
     #[test]

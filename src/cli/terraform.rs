@@ -27,7 +27,7 @@ pub struct TerraformArgs {
     pub locking: LockArgs,
     /// Accepted; calls that may run side by side do.
     #[arg(long, value_name = "NUMBER", default_value = "10", hide_default_value = true,
-          value_parser = clap::value_parser!(u32).range(1..))]
+          value_parser = clap::value_parser!(u32))]
     pub parallelism: u32,
     /// Refused: a pool is planned as a whole.
     #[arg(long, value_name = "ADDRESS", hide = true)]
@@ -106,6 +106,12 @@ pub struct InitArgs {
     /// Accepted; there are no providers to look for.
     #[arg(long, value_name = "DIR", hide = true)]
     pub plugin_dir: Vec<String>,
+    /// Accepted, and not read: inputs matter to later commands.
+    #[arg(long, value_name = "NAME=VALUE", hide = true)]
+    pub var: Vec<String>,
+    /// Accepted, and not read: inputs matter to later commands.
+    #[arg(long, value_name = "FILE", hide = true)]
+    pub var_file: Vec<String>,
     /// Accepted; nothing is asked.
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_value = "true",
           default_missing_value = "true", value_parser = values::truth, action = ArgAction::Set, hide_default_value = true)]
@@ -165,11 +171,16 @@ pub struct StateListArgs {
   machinepool state push errored.tfstate
   machinepool state push -force -lock-timeout=300s backup.tfstate
 
-Without -force, a state of another lineage or of a lower serial is refused.")]
+Without -force, a state of another lineage, of a lower serial, or of the same serial with another \
+content is refused, unless nothing is left in the present one. What comes into the place of a state with \
+an equal or higher serial gets one serial more than that.")]
 pub struct StatePushArgs {
     /// Whatever the state that is there.
     #[arg(long)]
     pub force: bool,
+    /// Accepted; there is no Terraform at the other end.
+    #[arg(long, hide = true)]
+    pub ignore_remote_version: bool,
     /// The lock of the state.
     #[command(flatten)]
     pub locking: LockArgs,

@@ -44,6 +44,8 @@ pub struct Shown<'a> {
     pub passing: &'a [&'a str],
     /// Whether the input `replicas` is the size of the pool: not while something scales it, nor in its destroy.
     pub sized: bool,
+    /// Whether a destroy removes outputs or resources from the state, whatever is left in AWS.
+    pub empties: bool,
 }
 
 /// One output that changes.
@@ -152,7 +154,7 @@ pub fn plan_json(shown: &Shown<'_>) -> String {
                 "root_module": root_module(sides.iter().map(|(parts, sides)| (*parts, &sides.before, &sides.before_sensitive))),
             },
         },
-        "applyable": !shown.plan.is_empty() || !outputs.is_empty(),
+        "applyable": !shown.plan.is_empty() || !outputs.is_empty() || shown.empties,
         "complete": true,
         "errored": false,
     });

@@ -47,7 +47,7 @@ impl Case {
     fn shown(&self) -> Shown<'_> {
         let Self { root, inputs, secrets, recorded, live, plan, purpose, sized } = self;
         let (purpose, sized, live) = (*purpose, *sized, live.as_ref());
-        Shown { plan, purpose, root, inputs, secrets, recorded, live, passing: &[], sized }
+        Shown { plan, purpose, root, inputs, secrets, recorded, live, passing: &[], sized, empties: false }
     }
 
     fn text(&self) -> String {

@@ -45,7 +45,7 @@ pub struct SavedPlan {
     pub image: Option<ImageId>,
     /// What it changes.
     pub essence: Essence,
-    /// The outputs that it records anew, by their names in the root, if it changes nothing else.
+    /// The outputs that it records anew or removes, by their names in the root, if it changes nothing else.
     pub outputs: BTreeSet<String>,
     /// The plan as `show -json` prints it; see [`super::plan_json`].
     pub json: String,
@@ -240,7 +240,7 @@ pub fn stale(saved: &Essence, fresh: &Essence) -> Option<Diagnostic> {
     ))
 }
 
-/// The same of a plan that changes outputs only: `left` are those that are still to be recorded anew.
+/// The same of a plan that changes outputs only: `left` are those that are still to be changed.
 pub fn stale_outputs(saved: &BTreeSet<String>, left: &BTreeSet<String>) -> Option<Diagnostic> {
     if saved.is_empty() || !saved.is_disjoint(left) {
         return None;
@@ -249,7 +249,7 @@ pub fn stale_outputs(saved: &BTreeSet<String>, left: &BTreeSet<String>) -> Optio
     Some(Diagnostic::error(
         STALE,
         format!(
-            "It was going to record outputs anew ({}), and they have been recorded since. Nothing was done.",
+            "It was going to change recorded outputs only ({}), and that has been done since. Nothing was done.",
             names.join(", ")
         ),
     ))

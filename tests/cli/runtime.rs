@@ -70,7 +70,7 @@ fn version_for_programs() {
 #[test]
 fn init_checks_the_module_and_writes_nothing_without_a_backend() {
     let desk = Desk::new();
-    desk.run("init -input=false -no-color -upgrade").ok();
+    desk.run("init -input=false -no-color -upgrade -var a=b -var-file=not-there.tfvars").ok();
     assert!(!desk.bench.path(".terraform").exists());
     desk.bench.write("module/variables.tf", "variable \"vpc_id\" {}\n");
     desk.run("init").fails("Error: Module directory ./module is not this role's");

@@ -109,6 +109,98 @@ async fn kubeconfigs_lead_where_their_context_does() {
 }
 
 #[tokio::test]
+async fn of_several_kubeconfigs_some_may_be_missing() {
+    let directory = tempfile::tempdir().unwrap();
+    let double = Double::start();
+    let there = kubeconfig(directory.path(), "config", &double.address, "t");
+    let missing = directory.path().join("missing").to_str().unwrap().to_owned();
+    for paths in [[&missing, &there], [&there, &missing]] {
+        let flag = format!("config_paths={paths:?}");
+        asked(&[&flag, "config_context=good"], &[]).await.unwrap();
+        let variable = format!("{}:{}", paths[0], paths[1]);
+        asked(&[], &[("KUBE_CONFIG_PATHS", &variable), ("KUBE_CTX", "good")]).await.unwrap();
+    }
+    let other = format!("{missing}2");
+    let none = format!("config_paths={:?}", [&missing, &other]);
+    let fault = asked(&[&none], &[]).await.unwrap_err();
+    told(&fault, StoreErrorKind::Settings, &["none of the kubeconfigs", &missing, &other]);
+    // With a host, they need not say anything.
+    asked(&[&none, &format!("host={}", double.address)], &[]).await.unwrap();
+    // A single one must be there, and one that is there must be one.
+    for flag in [format!("config_path={missing}"), format!("config_paths={:?}", [&missing])] {
+        told(
+            &asked(&[&flag], &[]).await.unwrap_err(),
+            StoreErrorKind::Settings,
+            &[&missing, "cannot be read"],
+        );
+    }
+    fs::write(&other, "users: [").unwrap();
+    let fault = asked(&[&format!("config_paths={:?}", [&there, &other])], &[]).await.unwrap_err();
+    told(&fault, StoreErrorKind::Settings, &["not in the YAML"]);
+}
+
+/// A kubeconfig whose user is this.
+fn with_user(directory: &Path, address: &str, user: &str) -> String {
+    let path = directory.join("with-user");
+    let text = format!(
+        "apiVersion: v1\nkind: Config\ncurrent-context: c\nclusters: [{{name: c, cluster: {{server: '{address}'}}}}]\n\
+         users: [{{name: c, user: {user}}}]\ncontexts: [{{name: c, context: {{cluster: c, user: c}}}}]\n"
+    );
+    fs::write(&path, text).unwrap();
+    format!("config_path={}", path.to_str().unwrap())
+}
+
+#[tokio::test]
+async fn a_file_of_a_token_beats_the_token_beside_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let double = Double::start();
+    let file = directory.path().join("token");
+    let flag = with_user(directory.path(), &double.address, "{token: stale, tokenFile: token}");
+    let sent = async |flags: &[&str]| {
+        double.seen();
+        asked(flags, &[]).await.unwrap();
+        double.seen()[0].authorization.clone()
+    };
+    for content in ["fresh", "fresh\n"] {
+        fs::write(&file, content).unwrap();
+        assert_eq!(sent(&[&flag]).await, "Bearer fresh", "{content:?}");
+    }
+    assert_eq!(sent(&[&flag, "token=ours"]).await, "Bearer ours");
+    assert_eq!(
+        sent(&[&flag, "username=me", "password=pw"]).await,
+        format!("Basic {}", STANDARD.encode("me:pw"))
+    );
+    // Where the file holds none, the other one stands in.
+    fs::write(&file, "\n").unwrap();
+    assert_eq!(sent(&[&flag]).await, "Bearer stale");
+    fs::remove_file(&file).unwrap();
+    assert_eq!(sent(&[&flag]).await, "Bearer stale");
+}
+
+#[tokio::test]
+async fn two_ways_to_log_in_are_refused_unless_the_settings_name_one() {
+    let directory = tempfile::tempdir().unwrap();
+    fs::write(directory.path().join("token"), "s3cr3t").unwrap();
+    let double = Double::start();
+    for user in [
+        "{token: s3cr3t, username: me}",
+        "{token: s3cr3t, username: me, password: s3cr3t}",
+        "{token: s3cr3t, password: s3cr3t}",
+        "{tokenFile: token, username: me, password: s3cr3t}",
+    ] {
+        let flag = with_user(directory.path(), &double.address, user);
+        let error = asked(&[&flag], &[]).await.unwrap_err();
+        told(&error, StoreErrorKind::Settings, &["more than one way to log in"]);
+        assert!(!format!("{error:?}").contains("s3cr3t"), "{error:?}");
+        asked(&[&flag, "token=ours"], &[]).await.unwrap();
+        asked(&[&flag, "username=you", "password=pw"], &[]).await.unwrap();
+    }
+    for user in ["{token: s3cr3t, username: '', password: ''}", "{token: '', username: me, password: pw}"] {
+        asked(&[&with_user(directory.path(), &double.address, user)], &[]).await.unwrap();
+    }
+}
+
+#[tokio::test]
 async fn a_broken_kubeconfig_is_not_quoted() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("config");

@@ -15,6 +15,7 @@ mod matrix;
 mod module_made;
 mod mounts;
 mod operations;
+mod pushes;
 mod runner;
 mod search;
 mod secrecy;

@@ -203,6 +203,42 @@ fn a_destroy_leaves_an_empty_state() {
 }
 
 #[test]
+fn what_only_the_state_still_says_is_a_change_to_a_destroy() {
+    let runner = Runner::new();
+    let plan = |file: &str| runner.plan(file, &["-destroy"]);
+    runner.apply().ok();
+    std::fs::remove_file(runner.work("account.json")).unwrap();
+    let planned = plan("destroy.tfplan");
+    assert_eq!(planned.code, 2, "{}{}", planned.out, planned.err);
+    assert!(planned.out.contains("nothing is left to destroy"), "{}", planned.out);
+    assert!(planned.out.contains("Outputs to remove: health, instances, "), "{}", planned.out);
+    let shown = runner.show("destroy.tfplan");
+    assert_eq!((&shown["applyable"], &shown["resource_changes"]), (&json!(true), &json!([])));
+    assert_eq!(shown["output_changes"]["provider_id"]["actions"], json!(["delete"]));
+    let text = runner.run(&["show", "-no-color", &runner.path("destroy.tfplan")]).ok();
+    assert!(text.contains("Outputs to remove: "), "{text}");
+    runner.apply_file("destroy.tfplan").ok();
+    let state = runner.state().unwrap();
+    assert_eq!((&state["outputs"], &state["resources"]), (&json!({}), &json!([])));
+    runner.apply_file("destroy.tfplan").fails("Saved plan is stale");
+    let planned = plan("none.tfplan");
+    assert_eq!(planned.code, 0, "{}{}", planned.out, planned.err);
+    assert!(!planned.out.contains("to remove"), "{}", planned.out);
+    assert_eq!(runner.show("none.tfplan")["applyable"], false);
+    // Resources alone are enough: a destroy takes them out.
+    let mut listed = state.clone();
+    listed["resources"] = json!([{
+        "mode": "managed", "type": "terraform_data", "name": "x",
+        "provider": "provider[\"terraform.io/builtin/terraform\"]",
+        "instances": [{"schema_version": 0, "attributes": {"id": "i"}}],
+    }]);
+    runner.put_state(&listed);
+    let planned = plan("listed.tfplan");
+    assert_eq!(planned.code, 2, "{}{}", planned.out, planned.err);
+    assert!(planned.out.contains("Resources to remove from the state."), "{}", planned.out);
+}
+
+#[test]
 fn a_destroy_finds_with_the_state_what_the_inputs_no_longer_say() {
     let runner = Runner::new();
     runner.apply().ok();
@@ -224,6 +260,62 @@ fn a_refresh_tells_of_a_group_that_is_gone() {
     let health = runner.state().unwrap()["outputs"]["health"]["value"].clone();
     assert_eq!((&health["state"], &health["reasons"]), (&json!("terminated"), &json!(["GroupNotFound"])));
     assert!(runner.state().unwrap()["outputs"].get("provider_id").is_none(), "it is null");
+}
+
+#[test]
+fn a_refresh_is_planned() {
+    let runner = Runner::new();
+    runner.init();
+    let variables = "-var-file=terraform.tfvars.json";
+    let plan = |more: &[&str]| {
+        let rest = [&["-refresh-only", "-detailed-exitcode"][..], more, &[variables]].concat();
+        runner.operation("plan", &rest)
+    };
+    assert_eq!(plan(&[]).code, 2, "nothing is recorded yet");
+    runner.apply().ok();
+    runner.come_up();
+    // What an apply would change is none of its business.
+    runner.render(|inputs| inputs["kubernetes_version"] = json!("v1.35.0"));
+    let version = runner.version();
+    let planned = plan(&[]);
+    assert_eq!(planned.code, 0, "{}{}", planned.out, planned.err);
+    assert!(
+        planned.out.starts_with("No changes. A refresh would record nothing anew of the pool "),
+        "{}",
+        planned.out
+    );
+    let mut state = runner.state().unwrap();
+    state["outputs"]["replicas"]["value"] = json!(2);
+    runner.put_state(&state);
+    let planned = plan(&[]);
+    assert_eq!(
+        (planned.code, planned.out.as_str()),
+        (2, "Outputs to record anew: replicas.\n"),
+        "{}",
+        planned.err
+    );
+    let planned = plan(&["-json"]);
+    assert!(planned.out.lines().any(|line| line.contains("\"replicas\":{")), "{}", planned.out);
+    assert!(planned.out.contains("Plan: 0 to add, 0 to change, 0 to destroy."), "{}", planned.out);
+    assert_eq!(runner.operation("plan", &["-refresh-only", variables]).code, 0);
+    assert_ne!(runner.version(), version, "the edit above");
+    assert_eq!(runner.state().unwrap()["outputs"]["replicas"]["value"], 2, "a plan writes nothing");
+    plan(&["-out=x"]).fails("-out is not supported with -refresh-only");
+    plan(&["-destroy"]).fails("--destroy");
+    runner.assert_unlocked();
+}
+
+#[test]
+fn an_apply_destroys_when_told() {
+    let runner = Runner::new();
+    runner.apply().ok();
+    let variables = "-var-file=terraform.tfvars.json";
+    runner.operation("apply", &["-destroy", "-refresh-only", variables]).fails("--refresh-only");
+    runner.operation("apply", &["-destroy", variables]).fails("approve");
+    let done = runner.operation("apply", &["-destroy", "-auto-approve", variables]).ok();
+    assert_eq!(done, "Apply complete! Resources: 0 added, 0 changed, 5 destroyed.\n");
+    assert_eq!(list(&runner), [""; 0]);
+    runner.assert_unlocked();
 }
 
 #[test]

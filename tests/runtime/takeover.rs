@@ -180,6 +180,37 @@ fn a_living_pool_is_taken_over_as_it_is_and_rolls_once_when_told() {
 }
 
 #[test]
+fn a_backup_of_the_modules_time_loses_its_content_with_the_next_write() {
+    let runner = Runner::module_made(&in_force());
+    runner.refresh().ok();
+    let mut backup = runner.state().unwrap();
+    backup["serial"] = json!(7);
+    backup["outputs"]["replicas"]["value"] = json!(2);
+    let resources = backup["resources"].as_array_mut().unwrap();
+    let object = resources.iter_mut().find(|r| r["name"] == "bootstrap_object").unwrap();
+    // The token of that day, which the inputs no longer know.
+    object["instances"][0]["attributes"]["content_base64"] = json!("dG9rZW4gb2YgdGhhdCBkYXk=");
+    std::fs::write(runner.work("backup.tfstate"), backup.to_string()).unwrap();
+    runner.run(&["state", "push", "-force", &runner.path("backup.tfstate")]).ok();
+    let restored = runner.state().unwrap();
+    assert_eq!((&restored["serial"], &restored["resources"]), (&json!(43), &backup["resources"]));
+    runner.refresh().ok();
+    let refreshed = runner.state().unwrap();
+    assert_eq!(refreshed["serial"], 44);
+    let mut object = attributes(&backup, "bootstrap_object");
+    object["content_base64"] = Value::Null;
+    assert_eq!(attributes(&refreshed, "bootstrap_object"), object);
+    for name in
+        ["pool_launch_template", "pool_autoscaling_group", "inherited_zones", "kubernetes_version_roll"]
+    {
+        assert_eq!(attributes(&refreshed, name), attributes(&backup, name), "{name}");
+    }
+    let done = runner.apply().ok();
+    assert!(done.contains(" 0 destroyed."), "{done}");
+    assert_eq!(refreshes(&runner), <[Value; 0]>::default(), "nothing rolls");
+}
+
+#[test]
 fn nothing_is_written_to_aws_before_the_state_of_a_pool_that_is_taken_over_can_be() {
     let runner = Runner::module_made(&in_force());
     runner.init();

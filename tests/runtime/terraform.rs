@@ -10,7 +10,8 @@ use machinepool::{
 use serde_json::{Value, json};
 
 use super::{
-    runner::{Outcome, Runner, pod::TOKEN},
+    pushes::state,
+    runner::{NAMESPACE, Outcome, Runner, SECRET, pod::TOKEN},
     terraform_found::terraform_found,
 };
 
@@ -47,6 +48,10 @@ impl<'a> Terraform<'a> {
 }
 
 fn terraform(directory: &Path, args: &[&str]) -> String {
+    outcome(directory, args).ok()
+}
+
+fn outcome(directory: &Path, args: &[&str]) -> Outcome {
     let output = Command::new("terraform")
         .args(args)
         .env_clear()
@@ -57,7 +62,7 @@ fn terraform(directory: &Path, args: &[&str]) -> String {
         .current_dir(directory)
         .output()
         .unwrap();
-    Outcome::of(&output).ok()
+    Outcome::of(&output)
 }
 
 #[test]
@@ -81,6 +86,36 @@ fn it_lists_the_resources_and_prints_the_outputs() {
     terraform.ok(&["state", "push", &runner.work("pulled.tfstate").display().to_string()]);
     assert_eq!(runner.version(), version);
     assert!(runner.apply().ok().starts_with("Apply complete! Resources: 0 added, 0 changed, 0 destroyed.\n"));
+}
+
+#[test]
+fn it_refuses_the_states_that_we_refuse() {
+    let runner = Runner::new();
+    let Some(terraform) = Terraform::beside(&runner) else { return };
+    runner.init();
+    let pushed = runner.work("pushed.tfstate").display().to_string();
+    let put = |state: &Value| {
+        runner.put_state(state);
+        // Terraform looks for its own label, too.
+        runner.kubernetes.edit("secrets", NAMESPACE, SECRET, |secret| {
+            secret["metadata"]["labels"]["app.kubernetes.io/managed-by"] = json!("terraform");
+        });
+    };
+    for present in [state("a", 8, Some(3)), state("a", 8, None)] {
+        for (lineage, serial) in [("a", 7), ("a", 8), ("a", 9), ("b", 7), ("b", 8), ("b", 9)] {
+            for replicas in [None, Some(3), Some(5)] {
+                std::fs::write(&pushed, state(lineage, serial, replicas).to_string()).unwrap();
+                let codes = ["terraform", "ours"].map(|whose| {
+                    put(&present);
+                    match whose {
+                        "ours" => runner.run(&["state", "push", &pushed]).code,
+                        _ => outcome(terraform.directory.path(), &["state", "push", &pushed]).code,
+                    }
+                });
+                assert_eq!(codes[0], codes[1], "{lineage} {serial} {replicas:?} over {present}");
+            }
+        }
+    }
 }
 
 /// A value as another JSON library has it.

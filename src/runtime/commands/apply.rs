@@ -1,6 +1,10 @@
 //! `apply`: makes the pool what the inputs or a saved plan ask for, and records what is true then.
 
-use std::{collections::BTreeMap, path::Path, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+    time::Duration,
+};
 
 use futures_util::join;
 use serde_json::Value;
@@ -41,6 +45,7 @@ use crate::{
         plan_json::Shown,
         planfile::{self, Essence, Origin, SavedPlan},
         state::Live,
+        ui_json::Operation,
     },
     view::{Purpose, Subject},
 };
@@ -68,7 +73,12 @@ pub(crate) fn apply(session: &Session<'_>, args: &ApplyArgs) -> anyhow::Result<u
         None => Approval::new(Asking::Apply, args.auto_approve, &args.terraform, &args.inputs, session.ui),
     };
     if saved.as_ref().is_some_and(|saved| saved.purpose == Purpose::Destroy) {
-        let how = destroy::How { approval, timeout: args.timeout, locking: args.terraform.locking };
+        let how = destroy::How {
+            approval,
+            timeout: args.timeout,
+            locking: args.terraform.locking,
+            operation: Operation::Apply,
+        };
         return destroy::carry_out(session, &setting, &given, &how, saved.as_ref());
     }
     let mut request = given.request()?;
@@ -118,6 +128,14 @@ pub(super) fn belongs_here(saved: Option<&SavedPlan>, here: &Origin) -> Result<(
 pub(super) fn still_holds(saved: Option<&SavedPlan>, fresh: &Plan) -> Result<(), Failure> {
     let stale = saved.and_then(|saved| planfile::stale(&saved.essence, &Essence::of(fresh)));
     match stale {
+        Some(problem) => Err(Failure { kind: Kind::Refused, diagnostics: vec![problem] }),
+        None => Ok(()),
+    }
+}
+
+/// Refuses a saved plan that only changes outputs, once none of them is left to change.
+pub(super) fn outputs_left(saved: &SavedPlan, left: &BTreeSet<String>) -> Result<(), Failure> {
+    match planfile::stale_outputs(&saved.outputs, left) {
         Some(problem) => Err(Failure { kind: Kind::Refused, diagnostics: vec![problem] }),
         None => Ok(()),
     }
@@ -197,10 +215,7 @@ impl Task<'_> {
         let recorded = ledger.outputs();
         let changes = plan::changed_outputs(self.setting, &self.shown(planned, &recorded, live.as_ref()));
         let left = changes.into_iter().map(|change| change.name).collect();
-        match planfile::stale_outputs(&saved.outputs, &left) {
-            Some(problem) => Err(Failure { kind: Kind::Refused, diagnostics: vec![problem] }.into()),
-            None => Ok(()),
-        }
+        Ok(outputs_left(saved, &left)?)
     }
 
     fn shown<'a>(
@@ -219,6 +234,7 @@ impl Task<'_> {
             live,
             passing: &[],
             sized: !self.request.autoscaling.is_on(),
+            empties: false,
         }
     }
 
@@ -233,7 +249,8 @@ impl Task<'_> {
         };
         let shown = self.shown(planned, &recorded, live.as_ref());
         let outputs = if live.is_some() { plan::changed_outputs(self.setting, &shown) } else { Vec::new() };
-        tell::proposal(run.ui, &self.given.secrets.conceal(&planned.plan), &subject, &outputs);
+        let record = tell::Record { outputs: &outputs, emptied: false };
+        tell::proposal(run.ui, &self.given.secrets.conceal(&planned.plan), &subject, record);
         if !planned.plan.is_empty() {
             self.approval.obtain(run.ui, &run.interrupt, Purpose::Apply).await?;
         }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use futures_util::join;
 
 use super::{
-    apply::{belongs_here, both, in_time, still_holds},
+    apply::{belongs_here, both, in_time, outputs_left, still_holds},
     ledger::{Ledger, Purpose as Holding},
     setting::{Given, Setting},
     steps::Steps,
@@ -18,7 +18,7 @@ use crate::{
         load,
         session::{Run, Session},
     },
-    cli::{DestroyArgs, LockArgs},
+    cli::{ApplyArgs, DestroyArgs, InputArgs, LockArgs},
     contract::request::Scope,
     engine::{
         self,
@@ -34,11 +34,12 @@ pub(super) struct How {
     pub(super) approval: Approval,
     pub(super) timeout: Duration,
     pub(super) locking: LockArgs,
+    /// What the command is called in the sentence that it ends with.
+    pub(super) operation: Operation,
 }
 
-/// Deletes everything that the pool owns. The root is not checked: it may be months old.
+/// Deletes everything that the pool owns.
 pub(crate) fn destroy(session: &Session<'_>, args: &DestroyArgs) -> anyhow::Result<u8> {
-    let setting = Setting::here()?;
     let how = How {
         approval: Approval::new(
             Asking::Destroy,
@@ -49,9 +50,33 @@ pub(crate) fn destroy(session: &Session<'_>, args: &DestroyArgs) -> anyhow::Resu
         ),
         timeout: args.timeout,
         locking: args.terraform.locking,
+        operation: Operation::Destroy,
     };
-    let given = setting.inputs(session.ui, &args.inputs)?;
-    carry_out(session, &setting, &given, &how, None)
+    all(session, &args.inputs, &how)
+}
+
+/// `apply -destroy`: the same, told as Terraform tells it.
+pub(crate) fn apply_destroy(session: &Session<'_>, args: &ApplyArgs) -> anyhow::Result<u8> {
+    let how = How {
+        approval: Approval::new(
+            Asking::Destroy,
+            args.auto_approve,
+            &args.terraform,
+            &args.inputs,
+            session.ui,
+        ),
+        timeout: args.timeout,
+        locking: args.terraform.locking,
+        operation: Operation::Apply,
+    };
+    all(session, &args.inputs, &how)
+}
+
+/// Deletes what the inputs name. The root is not checked: it may be months old.
+fn all(session: &Session<'_>, inputs: &InputArgs, how: &How) -> anyhow::Result<u8> {
+    let setting = Setting::here()?;
+    let given = setting.inputs(session.ui, inputs)?;
+    carry_out(session, &setting, &given, how, None)
 }
 
 /// Deletes, if a saved plan says so only what it says.
@@ -87,9 +112,12 @@ async fn run(
     let teardown = run.reading(engine::plan_destroy(run.account.cloud(), scope)).await?;
     belongs_here(saved, &here.with_group(teardown.group_arn()))?;
     still_holds(saved, &teardown.plan)?;
+    if let Some(saved) = saved {
+        outputs_left(saved, &ledger.outputs().into_keys().collect())?;
+    }
     let pool = load::pool(scope);
     let subject = Subject { pool: &pool, region: run.account.region(), purpose: Purpose::Destroy };
-    tell::proposal(run.ui, &teardown.plan, &subject, &[]);
+    tell::proposal(run.ui, &teardown.plan, &subject, tell::Record::default());
     if !teardown.plan.is_empty() {
         how.approval.obtain(run.ui, &run.interrupt, Purpose::Destroy).await?;
     }
@@ -103,8 +131,7 @@ async fn run(
         Err(_) => look_back(&run, setting, scope, ledger).await,
     };
     let counts = both(outcome, recorded)?;
-    let operation = if saved.is_some() { Operation::Apply } else { Operation::Destroy };
-    tell::destroyed(run.ui, counts, operation);
+    tell::destroyed(run.ui, counts, how.operation);
     Ok(0)
 }
 

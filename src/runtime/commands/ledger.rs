@@ -167,6 +167,11 @@ impl Ledger {
         outputs.into_iter().map(|(name, output)| (name, output.value)).collect()
     }
 
+    /// Whether the state holds an output or a resource.
+    pub(super) fn says_anything(&self) -> bool {
+        self.state.as_ref().is_some_and(|state| !state.is_empty())
+    }
+
     /// Makes sure that the state can be written, before AWS is.
     pub(super) async fn rehearse(&self) -> Result<(), Failure> {
         let Some(keep) = &self.keep else { return Ok(()) };

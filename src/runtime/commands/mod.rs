@@ -30,10 +30,10 @@ mod tell;
 mod validate;
 
 pub(crate) use apply::apply;
-pub(crate) use destroy::destroy;
+pub(crate) use destroy::{apply_destroy, destroy};
 pub(crate) use init::init;
 pub(crate) use plan::plan;
-pub(crate) use refresh::refresh;
+pub(crate) use refresh::{plan_refresh, refresh};
 pub(crate) use rollout::{cancel_rollout, start_rollout};
 pub(crate) use setting::Setting;
 pub(crate) use show::{show, version};

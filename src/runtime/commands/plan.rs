@@ -26,7 +26,7 @@ use crate::{
 };
 
 /// The exit code of `plan -detailed-exitcode` when there are changes.
-const CHANGES: u8 = 2;
+pub(super) const CHANGES: u8 = 2;
 
 /// Shows what apply would do, or destroy; saves it if told to.
 pub(crate) fn plan(session: &Session<'_>, args: &PlanArgs) -> anyhow::Result<u8> {
@@ -151,22 +151,24 @@ fn finish(
         // Without a refresh somebody asks for what drifted, and that is not what comes and goes.
         passing: if args.terraform.refresh { &[] } else { plan_json::moving(made.scaled) },
         sized: made.purpose == Purpose::Apply && !made.scaled,
+        empties: made.purpose == Purpose::Destroy && ledger.says_anything(),
     };
     let concealed = given.secrets.conceal(made.plan);
     let outputs = changed_outputs(setting, &shown);
+    let record = tell::Record { outputs: &outputs, emptied: shown.empties };
     if let Some(path) = &args.out {
-        let text = tell::text(&concealed, &subject, &outputs, Style::new(None, false));
+        let text = tell::text(&concealed, &subject, record, Style::new(None, false));
         let origin = ledger.origin(setting, &run.account).with_group(made.arn);
         save(path, &shown, &outputs, made, origin, &text)?;
     }
     match args.format {
         PlanFormat::Json => run.ui.result(&view::plan_json(&concealed, &subject)),
-        PlanFormat::Text => tell::plan(run.ui, &concealed, &subject, &outputs),
+        PlanFormat::Text => tell::plan(run.ui, &concealed, &subject, record),
     }
     if let (Some(path), None) = (&args.out, run.ui.lines()) {
         run.ui.say(&format!("Saved in {0}. To carry it out: machinepool apply {0}\n", quote::file(path)));
     }
-    let changes = !made.plan.is_empty() || (made.purpose == Purpose::Apply && !outputs.is_empty());
+    let changes = !made.plan.is_empty() || !record.is_kept();
     Ok(if args.detailed_exitcode && changes { CHANGES } else { 0 })
 }
 
@@ -183,7 +185,7 @@ fn save(
     origin: Origin,
     text: &str,
 ) -> anyhow::Result<()> {
-    let only_outputs = made.plan.is_empty() && made.purpose == Purpose::Apply;
+    let only_outputs = made.plan.is_empty();
     let saved = SavedPlan {
         purpose: made.purpose,
         origin,

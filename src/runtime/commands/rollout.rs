@@ -85,7 +85,7 @@ impl Start<'_> {
     async fn roll(&self, run: &Run<'_>, planned: Planned, plan: Plan) -> anyhow::Result<()> {
         let pool = load::pool(&self.request.scope);
         let subject = Subject { pool: &pool, region: run.account.region(), purpose: Purpose::Apply };
-        tell::proposal(run.ui, &plan, &subject, &[]);
+        tell::proposal(run.ui, &plan, &subject, tell::Record::default());
         self.approval.obtain(run.ui, &run.interrupt, Purpose::Apply).await?;
         let (planned, plan) = match self.approval {
             Approval::Asked => self.as_approved(run, &plan).await?,

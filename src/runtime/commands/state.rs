@@ -14,7 +14,7 @@ use crate::{
     runtime::{
         private_file,
         root::FILE,
-        state::{MAX_BYTES, State, StateError},
+        state::{MAX_BYTES, Placed, State, StateError},
     },
 };
 
@@ -97,6 +97,10 @@ async fn pull(session: &Session<'_>, keep: &mut Keep) -> anyhow::Result<u8> {
 /// Puts a state in the place of the one there is, under the lock.
 async fn push(session: &Session<'_>, args: &StatePushArgs, keep: &mut Keep) -> anyhow::Result<u8> {
     let text = read(&args.file)?;
+    if text.trim_ascii().is_empty() {
+        let detail = "Nothing was written. A state is what state pull prints, or what is in errored.tfstate.";
+        return Err(Failure::new(Kind::Refused, "The state to push is empty", detail).into());
+    }
     let pushed = State::parse(&text).map_err(|error| refused(&error))?;
     if args.locking.lock {
         keep.lock(session.ui, args.locking.lock_timeout, Purpose::Push).await?;
@@ -109,30 +113,40 @@ async fn push(session: &Session<'_>, args: &StatePushArgs, keep: &mut Keep) -> a
 }
 
 async fn replace(args: &StatePushArgs, keep: &mut Keep, text: &[u8], pushed: &State) -> Result<(), Failure> {
-    let present = keep.state().await;
+    let found = keep.state().await;
     if keep.raw() == Some(text) {
         return Ok(());
     }
+    let present = match (found, keep.raw()) {
+        (Ok(present), _) => present,
+        // What is no state is replaced with -force only; not at all if it is encrypted, or could not even be read.
+        (Err(_), Some(raw)) if args.force && !matches!(State::parse(raw), Err(StateError::Encrypted)) => None,
+        (Err(failure), _) => return Err(failure),
+    };
+    let Some(present) = present else { return keep.write(text).await };
     if !args.force {
-        check_successor(present?.as_ref(), pushed)?;
-    } else if keep.raw().is_none() {
-        // It could not even be read: there is nothing to replace it in the place of.
-        present?;
-    } else if let Some(text) = keep.raw()
-        && matches!(State::parse(text), Err(StateError::Encrypted))
-    {
-        return Err(refused(&StateError::Encrypted));
+        check_successor(&present, pushed)?;
     }
-    keep.write(text).await
+    match pushed.in_place_of(&present) {
+        Placed::Already => Ok(()),
+        Placed::AsIs => keep.write(text).await,
+        Placed::Renumbered(state) => keep.write(&state.render()).await,
+    }
 }
 
 /// What Terraform refuses without `-force`, too.
-fn check_successor(present: Option<&State>, pushed: &State) -> Result<(), Failure> {
-    let Some(present) = present else { return Ok(()) };
+fn check_successor(present: &State, pushed: &State) -> Result<(), Failure> {
+    // As a destroy leaves it: there is nothing to lose.
+    if present.is_empty() {
+        return Ok(());
+    }
+    let (theirs, ours) = (present.serial(), pushed.serial());
     let because = if !present.lineage().is_empty() && present.lineage() != pushed.lineage() {
         "it is of another lineage: the state of another pool, or of an earlier life of this one".to_owned()
-    } else if pushed.serial() < present.serial() {
-        format!("its serial is {}, and the present one has {}", pushed.serial(), present.serial())
+    } else if ours < theirs {
+        format!("its serial is {ours}, and the present one has {theirs}")
+    } else if ours == theirs && !pushed.says_the_same(present) {
+        format!("its serial is {ours}, as that of the present one, which says something else")
     } else {
         return Ok(());
     };
@@ -140,7 +154,8 @@ fn check_successor(present: Option<&State>, pushed: &State) -> Result<(), Failur
         Kind::Refused,
         "The state was not replaced",
         format!(
-            "The state to push does not follow the present one: {because}. -force replaces it all the same."
+            "The state to push does not follow the present one: {because}. state pull prints the present one. \
+             -force replaces it all the same."
         ),
     ))
 }
@@ -172,24 +187,40 @@ mod tests {
 
     use super::*;
 
-    fn state(serial: u64, lineage: &str) -> State {
+    fn state(serial: u64, lineage: &str, replicas: Option<u32>) -> State {
+        let outputs =
+            replicas.map(|replicas| format!(r#""replicas": {{"value": {replicas}, "type": "number"}}"#));
         let text = format!(
             r#"{{"version": 4, "terraform_version": "1.5.7", "serial": {serial}, "lineage": "{lineage}",
-            "outputs": {{}}, "resources": []}}"#
+            "outputs": {{{}}}, "resources": []}}"#,
+            outputs.unwrap_or_default()
         );
         State::parse(text.as_bytes()).unwrap()
     }
 
     #[test]
     fn only_a_successor_is_pushed_without_force() {
-        let present = state(5, "a");
-        for (pushed, follows) in
-            [(state(6, "a"), true), (state(5, "a"), true), (state(4, "a"), false), (state(9, "b"), false)]
-        {
-            assert_eq!(check_successor(Some(&present), &pushed).is_ok(), follows);
-            assert!(check_successor(None, &pushed).is_ok());
+        let follows = |present: &State, pushed: &State| check_successor(present, pushed).is_ok();
+        let present = state(5, "a", Some(3));
+        for (serial, lineage, replicas, accepted) in [
+            (6, "a", 3, true),
+            (6, "a", 2, true),
+            (5, "a", 3, true),
+            // Another content under the same number is somebody else's.
+            (5, "a", 2, false),
+            (4, "a", 3, false),
+            (9, "b", 3, false),
+        ] {
+            let pushed = state(serial, lineage, Some(replicas));
+            assert_eq!(follows(&present, &pushed), accepted, "{serial} {lineage} {replicas}");
         }
-        assert!(check_successor(Some(&state(3, "")), &state(4, "b")).is_ok());
+        assert!(follows(&state(3, "", Some(3)), &state(4, "b", Some(3))));
+        assert!(!follows(&present, &state(5, "a", None)));
+        // What a destroy left holds nothing to lose.
+        let destroyed = state(5, "a", None);
+        for (serial, lineage) in [(5, "a"), (4, "a"), (1, "b")] {
+            assert!(follows(&destroyed, &state(serial, lineage, Some(3))), "{serial} {lineage}");
+        }
     }
 
     #[test]

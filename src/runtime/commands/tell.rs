@@ -12,35 +12,71 @@ use crate::{
     },
     model::plan::{Counts, Plan},
     runtime::{plan_json::OutputChange, secrets::MASK, state::OutputValue, ui_json::Operation},
-    view::{self, Style, Subject},
+    view::{self, Purpose, Style, Subject},
 };
 
 use super::setting::{Setting, listed};
 
+/// What changes in the state, whatever a plan changes in AWS.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Record<'a> {
+    /// The outputs.
+    pub(super) outputs: &'a [OutputChange],
+    /// Whether a destroy empties it.
+    pub(super) emptied: bool,
+}
+
+impl Record<'_> {
+    /// Whether nothing does.
+    pub(super) fn is_kept(self) -> bool {
+        self.outputs.is_empty() && !self.emptied
+    }
+}
+
 /// A plan as the result of `plan`.
-pub(super) fn plan(ui: &Ui, plan: &Plan, subject: &Subject<'_>, outputs: &[OutputChange]) {
+pub(super) fn plan(ui: &Ui, plan: &Plan, subject: &Subject<'_>, record: Record<'_>) {
     match ui.lines() {
-        Some(_) => lines(ui, plan, outputs),
-        None => ui.result(&text(plan, subject, outputs, ui.result_style())),
+        Some(_) => lines(ui, plan, record.outputs),
+        None => ui.result(&text(plan, subject, record, ui.result_style())),
     }
 }
 
 /// A plan before it is applied: for people no result, but what they approve.
-pub(super) fn proposal(ui: &Ui, plan: &Plan, subject: &Subject<'_>, outputs: &[OutputChange]) {
+pub(super) fn proposal(ui: &Ui, plan: &Plan, subject: &Subject<'_>, record: Record<'_>) {
     match ui.lines() {
-        Some(_) => lines(ui, plan, outputs),
-        None => ui.say(&text(plan, subject, outputs, ui.talk_style())),
+        Some(_) => lines(ui, plan, record.outputs),
+        None => ui.say(&text(plan, subject, record, ui.talk_style())),
     }
 }
 
 /// A plan as a text.
-pub(super) fn text(plan: &Plan, subject: &Subject<'_>, outputs: &[OutputChange], style: Style) -> String {
-    let mut text = view::plan(plan, subject, style);
-    if plan.is_empty() && !outputs.is_empty() {
-        let names: Vec<String> = outputs.iter().map(|change| change.name.clone()).collect();
-        text = format!("{text}\nOutputs to record anew: {}.\n", view::text::list(&names));
+pub(super) fn text(plan: &Plan, subject: &Subject<'_>, record: Record<'_>, style: Style) -> String {
+    let text = view::plan(plan, subject, style);
+    if !plan.is_empty() || record.is_kept() {
+        return text;
     }
-    text
+    let names: Vec<String> = record.outputs.iter().map(|change| change.name.clone()).collect();
+    let names = view::text::list(&names);
+    match subject.purpose {
+        Purpose::Apply => format!("{text}\nOutputs to record anew: {names}.\n"),
+        Purpose::Destroy if record.outputs.is_empty() => {
+            format!("{text}\nResources to remove from the state.\n")
+        }
+        Purpose::Destroy => format!("{text}\nOutputs to remove: {names}.\n"),
+    }
+}
+
+/// What a refresh would record anew, as the result of `plan -refresh-only`.
+pub(super) fn refresh(ui: &Ui, pool: &str, region: &str, outputs: &[OutputChange]) {
+    if ui.lines().is_some() {
+        return lines(ui, &Plan::default(), outputs);
+    }
+    if outputs.is_empty() {
+        let pool = view::text::line(&format!("the pool {pool} in {region}"));
+        return ui.result(&format!("No changes. A refresh would record nothing anew of {pool}.\n"));
+    }
+    let names: Vec<String> = outputs.iter().map(|change| change.name.clone()).collect();
+    ui.result(&format!("Outputs to record anew: {}.\n", view::text::list(&names)));
 }
 
 fn lines(ui: &Ui, plan: &Plan, outputs: &[OutputChange]) {

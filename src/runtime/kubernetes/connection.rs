@@ -1,6 +1,9 @@
 //! From settings to a client: which API server, whom it is asked as, how it is recognized.
 
-use std::path::{Path, PathBuf};
+use std::{
+    io::ErrorKind,
+    path::{Path, PathBuf},
+};
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use hyper_util::client::proxy::matcher::Matcher;
@@ -43,7 +46,7 @@ pub(super) fn config(
     let Base { mut cluster, mut user } = base(settings, environment, service_account)?;
     point(&mut cluster, settings);
     identify(&mut user, settings)?;
-    trim_token(&mut user);
+    settle_token(&mut user)?;
     let server = cluster.server.as_deref().filter(|server| !server.is_empty());
     let server = server.ok_or("neither the setting host nor the kubeconfig names an API server")?;
     let server = if server.contains("://") { server.to_owned() } else { format!("https://{server}") };
@@ -155,12 +158,7 @@ fn pod(environment: Environment<'_>, service_account: &Path) -> Result<Base, Str
 }
 
 fn kubeconfig(paths: &[String], settings: &Settings, environment: Environment<'_>) -> Result<Base, String> {
-    let mut merged = Kubeconfig::default();
-    for path in paths {
-        let file =
-            Kubeconfig::read_from(expanded(path, environment)).map_err(|error| kubeconfig_fault(&error))?;
-        merged = merged.merge(file).map_err(|error| kubeconfig_fault(&error))?;
-    }
+    let merged = merged(paths, settings, environment)?;
     let name =
         settings.config_context.as_ref().or(merged.current_context.as_ref()).filter(|name| !name.is_empty());
     let context = name.map(|name| {
@@ -198,6 +196,30 @@ fn kubeconfig(paths: &[String], settings: &Settings, environment: Environment<'_
         None => AuthInfo::default(),
     };
     Ok(Base { cluster, user })
+}
+
+/// The files as one. Of more than one, as kubectl has it, those that are not there say nothing; a single one must be
+/// there.
+fn merged(paths: &[String], settings: &Settings, environment: Environment<'_>) -> Result<Kubeconfig, String> {
+    let mut merged = None;
+    for path in paths {
+        let file = match Kubeconfig::read_from(expanded(path, environment)) {
+            Ok(file) => file,
+            Err(KubeconfigError::ReadConfig(error, _))
+                if paths.len() > 1 && error.kind() == ErrorKind::NotFound =>
+            {
+                continue;
+            }
+            Err(error) => return Err(kubeconfig_fault(&error)),
+        };
+        let together = Kubeconfig::merge(merged.unwrap_or_default(), file);
+        merged = Some(together.map_err(|error| kubeconfig_fault(&error))?);
+    }
+    match merged {
+        Some(merged) => Ok(merged),
+        None if settings.host.is_some() => Ok(Kubeconfig::default()),
+        None => Err(format!("none of the kubeconfigs {} is there", paths.join(", "))),
+    }
 }
 
 fn expanded(path: &str, environment: Environment<'_>) -> PathBuf {
@@ -262,13 +284,26 @@ fn identify(user: &mut AuthInfo, settings: &Settings) -> Result<(), String> {
     Ok(())
 }
 
+/// Decides for one way to log in. A token's file beats the token beside it, which is as old as the kubeconfig; that
+/// one stands in where the file holds none.
+///
 /// A token file may end with a newline, as in Terraform; the client would send that along. Its token is then
 /// read once. Another is left to the client, which follows a rotation and tells of a file that is not there.
-fn trim_token(user: &mut AuthInfo) {
-    let text = user.token_file.as_ref().and_then(|path| std::fs::read_to_string(path).ok());
-    if let Some(text) = text.filter(|text| user.token.is_none() && text.trim() != text) {
-        user.token = Some(text.trim().to_owned().into());
+fn settle_token(user: &mut AuthInfo) -> Result<(), String> {
+    let said = |text: &Option<String>| text.as_deref().is_some_and(|text| !text.is_empty());
+    user.token = user.token.take().filter(|token| !token.expose_secret().is_empty());
+    user.token_file = user.token_file.take().filter(|path| !path.is_empty());
+    let has_password = user.password.as_ref().is_some_and(|password| !password.expose_secret().is_empty());
+    if (user.token.is_some() || user.token_file.is_some()) && (said(&user.username) || has_password) {
+        return Err("the user of the kubeconfig has more than one way to log in: a token, and a name with a password. \
+                    Leave one of them away"
+            .to_owned());
     }
+    let text = user.token_file.as_ref().and_then(|path| std::fs::read_to_string(path).ok());
+    if let Some(text) = text.filter(|text| !text.trim().is_empty()) {
+        user.token = (text.trim() != text).then(|| text.trim().to_owned().into());
+    }
+    Ok(())
 }
 
 /// A token as a header can hold it: a file or a variable often has a line end behind it.

@@ -27,7 +27,7 @@ pub(in crate::runtime) use document::Written;
 pub use error::StateError;
 pub use facts::{Facts, facts};
 pub use live::Live;
-pub use next::{Recorded, ResourcesChange, next};
+pub use next::{Placed, Recorded, ResourcesChange, next};
 pub use resources::{ResourceNow, resources};
 
 use crate::contract::{json::Json, number::Decimal};
@@ -83,6 +83,9 @@ impl State {
         if bytes.len() > MAX_BYTES {
             return Err(StateError::TooLarge(MAX_BYTES));
         }
+        if bytes.trim_ascii().is_empty() {
+            return Err(StateError::Json("is empty".to_owned()));
+        }
         let members = match Json::parse_within(bytes, MAX_BYTES)? {
             Json::Object(members) => members,
             other => return Err(foreign(format!("It holds {}, and a state is an object", other.kind()))),
@@ -124,8 +127,8 @@ impl State {
         document::write(&Json::Object(members))
     }
 
-    /// Takes out the content of S3 objects, which a state of Terraform's holds, if `is_secret` says so of its base64;
-    /// whether there was any.
+    /// Takes out the content of S3 objects, which a state of Terraform's holds: of the pool's own one in any case, of
+    /// others if `is_secret` says so of its base64; whether there was any.
     pub fn scrub(&mut self, is_secret: &dyn Fn(&str) -> bool) -> bool {
         scrub::scrub(&mut self.resources, is_secret)
     }

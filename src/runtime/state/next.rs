@@ -16,6 +16,17 @@ pub struct Recorded {
     pub resources: ResourcesChange,
 }
 
+/// How a state comes into the place of another one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Placed {
+    /// Not at all: what is there says the same.
+    Already,
+    /// With its own serial.
+    AsIs,
+    /// With this serial: its own is one that the other one, or one before it, may have had.
+    Renumbered(State),
+}
+
 /// What becomes of the resources in the state.
 #[derive(Clone, Debug)]
 pub enum ResourcesChange {
@@ -67,6 +78,36 @@ pub fn next(
     })
 }
 
+impl State {
+    /// Whether there is nothing in it, as a destroy leaves it.
+    pub fn is_empty(&self) -> bool {
+        self.outputs.is_empty() && self.resources.is_empty()
+    }
+
+    /// Whether two states say the same, whatever their numbers and the releases that wrote them.
+    pub fn says_the_same(&self, other: &Self) -> bool {
+        let rest = |state: &Self| {
+            let said = state.others.iter().filter(|(_, value)| *value != Json::Null);
+            Json::Object(said.cloned().collect())
+        };
+        same_outputs(&self.outputs, &other.outputs)
+            && same_resources(&self.resources, &other.resources)
+            && document::same(&rest(self), &rest(other))
+    }
+
+    /// How this state comes into the place of the present one. A serial that was in use never gets another content:
+    /// whoever keeps backups by serial would take it for one that it has.
+    pub fn in_place_of(&self, present: &Self) -> Placed {
+        if self.serial > present.serial {
+            return Placed::AsIs;
+        }
+        if self.lineage == present.lineage && self.says_the_same(present) {
+            return Placed::Already;
+        }
+        Placed::Renumbered(Self { serial: present.serial.saturating_add(1), ..self.clone() })
+    }
+}
+
 /// The entries of `outputs`. One that says the same as before stays as it was, its type included.
 fn outputs(previous: Option<&State>, outputs: &BTreeMap<String, OutputValue>) -> BTreeMap<String, Json> {
     let entry = |name: &String, output: &OutputValue| {
@@ -93,12 +134,24 @@ fn outputs(previous: Option<&State>, outputs: &BTreeMap<String, OutputValue>) ->
 }
 
 fn same_outputs(a: &BTreeMap<String, Json>, b: &BTreeMap<String, Json>) -> bool {
-    a.len() == b.len() && a.iter().all(|(name, a)| b.get(name).is_some_and(|b| document::same(a, b)))
+    a.len() == b.len() && a.iter().all(|(name, a)| b.get(name).is_some_and(|b| same_output(a, b)))
+}
+
+/// That one is not sensitive may be said, or not.
+fn same_output(a: &Json, b: &Json) -> bool {
+    let rest = |entry: &Json| match entry {
+        Json::Object(members) => {
+            Json::Object(members.iter().filter(|(name, _)| name != "sensitive").cloned().collect())
+        }
+        other => other.clone(),
+    };
+    is_sensitive(a) == is_sensitive(b) && document::same(&rest(a), &rest(b))
 }
 
 /// Whether two lists hold the same entries, in whatever order.
 fn same_resources(a: &[Json], b: &[Json]) -> bool {
-    a.len() == b.len() && a.iter().all(|a| b.iter().any(|b| document::same(a, b)))
+    let within = |a: &[Json], b: &[Json]| a.iter().all(|a| b.iter().any(|b| document::same(a, b)));
+    a.len() == b.len() && within(a, b) && within(b, a)
 }
 
 /// Whether a text is a release as Terraform reads one, such as `1.11.4` or `1.12.0-beta1`.

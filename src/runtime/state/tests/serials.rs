@@ -144,3 +144,25 @@ fn bootstrap_data_in_force_is_not_written_again_and_all_else_passes() {
     assert_eq!(scrubbed[1]["instances"][0]["attributes"], json!({"body": null}));
     assert_eq!(scrubbed[2], json_of(&before)["resources"][2]);
 }
+
+#[test]
+fn no_content_of_the_pools_own_object_is_written_again() {
+    let before = r#"{"version": 4, "serial": 1, "lineage": "l", "outputs": {}, "resources": [
+        {"module": "module.role", "mode": "managed", "type": "aws_s3_object", "name": "bootstrap_object", "instances": [
+            {"index_key": 0, "attributes": {"key": "pool/a", "content": null, "content_base64": "b2xk"}},
+            {"index_key": 0, "deposed": "0a1b2c3d", "attributes": {"key": "pool/old", "content": "older"}}]},
+        {"mode": "data", "type": "aws_s3_object", "name": "x", "instances": [
+            {"attributes": {"key": "pool/a", "body": "old"}}, {"attributes_flat": {"key": "pool/old", "body": "older"}},
+            {"attributes": {"key": "pool/b", "body": "another's"}}]}
+    ]}"#;
+    let mut state = State::parse(before.as_bytes()).unwrap();
+    assert!(state.scrub(&|_| false) && !state.scrub(&|_| false));
+    let resources = json_of(&state)["resources"].clone();
+    let own = &resources[0]["instances"];
+    assert_eq!(own[0]["attributes"], json!({"key": "pool/a", "content": null, "content_base64": null}));
+    assert_eq!(own[1]["attributes"], json!({"key": "pool/old", "content": null}));
+    let read = &resources[1]["instances"];
+    assert_eq!(read[0]["attributes"], json!({"key": "pool/a", "body": null}));
+    assert_eq!(read[1]["attributes_flat"], json!({"key": "pool/old", "body": null}));
+    assert_eq!(read[2]["attributes"], json!({"key": "pool/b", "body": "another's"}));
+}
