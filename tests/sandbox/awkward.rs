@@ -124,6 +124,20 @@ fn with_little_to_go_by_a_destroy_takes_nothing_of_others() {
 }
 
 #[test]
+fn a_zone_record_edited_by_hand_moves_no_member() {
+    let lab = settled(json!({}));
+    let request = patched(json!({}));
+    lab.edit(|world| {
+        let tags = &mut world.groups.get_mut(GROUP).unwrap().tags;
+        tags.get_mut("machinepool.captf.io/inherited-zones").unwrap().value = "us-east-1a".to_owned();
+    });
+    let before = lab.world().active_members(GROUP);
+    lab.apply(&request).unwrap();
+    lab.settle(&request, "the record is mended");
+    assert_eq!(lab.world().active_members(GROUP), before);
+}
+
+#[test]
 fn a_pool_whose_object_has_another_name_knows_itself() {
     let lab = Lab::new();
     let mut inputs = base_inputs();

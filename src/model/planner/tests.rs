@@ -16,6 +16,8 @@ use crate::{
     },
 };
 
+mod zones;
+
 type Edit = fn(&mut Request);
 type GroupEdit = fn(&mut Group);
 
