@@ -16,6 +16,7 @@ use crate::contract::{problem::Diagnostic, request::Request};
 
 mod cleanup;
 mod group;
+mod leaving;
 mod object;
 mod policy;
 mod rolling;
@@ -143,6 +144,7 @@ fn draw(desired: &Desired, observed: &Observed) -> Result<Plan, Vec<Diagnostic>>
     group::plan(&view, &mut draft);
     policy::plan(&view, &mut draft);
     rolling::plan(&view, resulting_version, &mut draft);
+    leaving::plan(&view, &mut draft);
     cleanup::plan(&view, &mut draft);
 
     if !draft.problems.is_empty() {
