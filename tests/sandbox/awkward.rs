@@ -137,6 +137,70 @@ fn a_zone_record_edited_by_hand_moves_no_member() {
     assert_eq!(lab.world().active_members(GROUP), before);
 }
 
+/// Changes what a template's tags say of its owner, with the group gone or not.
+fn estrange(lab: &Lab, keeps_group: bool, edit: fn(&mut machinepool::contract::request::Tags)) {
+    lab.edit(|world| {
+        if !keeps_group {
+            world.groups.remove(GROUP);
+            world.instances.retain(|_, instance| instance.group.as_deref() != Some(GROUP));
+        }
+        for template in world.templates.values_mut().filter(|t| t.name.starts_with(GROUP)) {
+            edit(&mut template.tags);
+        }
+    });
+}
+
+fn untag(tags: &mut machinepool::contract::request::Tags) {
+    tags.retain(|key, _| !key.starts_with("captf.io/"));
+}
+
+fn give_away(tags: &mut machinepool::contract::request::Tags) {
+    tags.insert("captf.io/cluster".to_owned(), "other".to_owned());
+}
+
+#[test]
+fn a_destroy_refuses_a_template_of_the_pool_that_lost_its_tags() {
+    for (edit, words) in [(untag as fn(&mut _), "not known to be"), (give_away, "somebody else")] {
+        for keeps_group in [true, false] {
+            let lab = settled(json!({}));
+            estrange(&lab, keeps_group, edit);
+            lab.cloud.clear();
+            let failure = lab.destroy(&patched(json!({})).scope).unwrap_err();
+            assert_eq!(failure.kind, Kind::Refused);
+            let problem = &failure.diagnostics[0];
+            assert!(problem.summary.contains(words), "{problem:?}");
+            assert!(problem.detail.contains("aws ec2 create-tags --resources lt-"), "{problem:?}");
+            assert!(lab.cloud.writes().is_empty());
+        }
+    }
+}
+
+#[test]
+fn a_destroy_names_templates_under_the_pools_name_that_it_leaves() {
+    // Made for another version than the inputs now name, or with inputs that name none.
+    let v2 = patched(json!({"kubernetes_version": "v1.35.0"}));
+    for scope in [v2.scope, minimal()] {
+        let lab = settled(json!({}));
+        estrange(&lab, false, untag);
+        let warnings = lab.plan_destroy(&scope).unwrap().plan.warnings;
+        let told = warnings.iter().find(|w| w.summary.contains("and stays")).unwrap();
+        assert!(told.summary.contains("Launch template captf-"), "{told:?}");
+        assert!(told.detail.contains("aws ec2 create-tags --resources lt-"), "{told:?}");
+    }
+}
+
+#[test]
+fn a_destroy_of_a_pool_that_is_not_there_ends_whatever_lies_under_its_name() {
+    let lab = settled(json!({}));
+    estrange(&lab, false, give_away);
+    lab.edit(|world| world.buckets.get_mut("demo-bootstrap").unwrap().remove(KEY));
+    let scope = patched(json!({})).scope;
+    let warnings = lab.plan_destroy(&scope).unwrap().plan.warnings;
+    assert!(warnings.iter().any(|w| w.summary.contains("and stays")), "{warnings:?}");
+    assert_eq!(lab.destroy(&scope).unwrap().destroy, 0);
+    assert!(lab.world().templates.values().any(|t| t.name.starts_with(GROUP)));
+}
+
 #[test]
 fn a_pool_whose_object_has_another_name_knows_itself() {
     let lab = Lab::new();
