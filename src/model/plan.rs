@@ -161,8 +161,11 @@ pub enum Task {
         /// Group name.
         group: String,
     },
-    /// Delete an object that the pool left in another bucket, if its tags say that it is the pool's.
+    /// Delete an object that the pool left in another bucket, if its tags say that it is the pool's and no member
+    /// that is starting may fetch it.
     RemoveObject {
+        /// Group name.
+        group: String,
         /// Bucket.
         bucket: String,
         /// Key.

@@ -75,7 +75,7 @@ fn an_old_object_that_could_not_be_deleted_is_remembered() {
 }
 
 #[test]
-fn an_old_object_that_has_become_somebody_elses_stays() {
+fn an_old_object_that_has_turn_somebody_elses_stays() {
     let lab = settled(json!({}));
     make_other_bucket(&lab);
     lab.edit(|world| {
@@ -121,20 +121,6 @@ fn with_little_to_go_by_a_destroy_takes_nothing_of_others() {
     lab.destroy(&minimal()).unwrap();
     assert!(lab.world().templates.contains_key(&stranger));
     assert!(!lab.world().groups.contains_key(GROUP));
-}
-
-#[test]
-fn a_zone_record_edited_by_hand_moves_no_member() {
-    let lab = settled(json!({}));
-    let request = patched(json!({}));
-    lab.edit(|world| {
-        let tags = &mut world.groups.get_mut(GROUP).unwrap().tags;
-        tags.get_mut("machinepool.captf.io/inherited-zones").unwrap().value = "us-east-1a".to_owned();
-    });
-    let before = lab.world().active_members(GROUP);
-    lab.apply(&request).unwrap();
-    lab.settle(&request, "the record is mended");
-    assert_eq!(lab.world().active_members(GROUP), before);
 }
 
 /// Changes what a template's tags say of its owner, with the group gone or not.
@@ -199,6 +185,56 @@ fn a_destroy_of_a_pool_that_is_not_there_ends_whatever_lies_under_its_name() {
     assert!(warnings.iter().any(|w| w.summary.contains("and stays")), "{warnings:?}");
     assert_eq!(lab.destroy(&scope).unwrap().destroy, 0);
     assert!(lab.world().templates.values().any(|t| t.name.starts_with(GROUP)));
+}
+
+#[test]
+fn an_object_that_members_still_fetch_goes_once_they_are_up() {
+    let lab = Lab::new();
+    lab.apply(&patched(json!({}))).unwrap();
+    lab.wait(Duration::from_secs(4));
+    make_other_bucket(&lab);
+    let moved = patched(moved());
+    lab.apply(&moved).unwrap();
+    assert!(has_object(&lab, "other-bootstrap") && has_object(&lab, "demo-bootstrap"));
+    assert!(lab.plan(&moved).unwrap().plan.is_empty(), "nothing that an apply could do now");
+    lab.wait(Duration::from_mins(10));
+    assert!(!lab.plan(&moved).unwrap().plan.is_empty(), "now it could");
+    lab.apply(&moved).unwrap();
+    assert!(!has_object(&lab, "demo-bootstrap"));
+    let plan = lab.plan(&moved).unwrap().plan;
+    assert!(plan.is_empty() && plan.stages.is_empty(), "{plan:?}");
+}
+
+#[test]
+fn a_member_that_starts_after_the_plan_keeps_the_object_too() {
+    let lab = settled(json!({}));
+    make_other_bucket(&lab);
+    let moved = patched(moved());
+    let planned = lab.plan(&moved).unwrap();
+    let id = lab.world().active_members(GROUP).remove(0);
+    let turn = |lifecycle: &str| {
+        lab.edit(|world| world.instances.get_mut(&id).unwrap().lifecycle = Some(lifecycle.to_owned()));
+    };
+    turn("Pending:Wait");
+    lab.apply_planned(&moved, &planned).unwrap();
+    assert!(has_object(&lab, "demo-bootstrap"));
+    turn("InService");
+    lab.settle(&moved, "it is up");
+    assert!(!has_object(&lab, "demo-bootstrap"));
+}
+
+#[test]
+fn a_zone_record_edited_by_hand_moves_no_member() {
+    let lab = settled(json!({}));
+    let request = patched(json!({}));
+    lab.edit(|world| {
+        let tags = &mut world.groups.get_mut(GROUP).unwrap().tags;
+        tags.get_mut("machinepool.captf.io/inherited-zones").unwrap().value = "us-east-1a".to_owned();
+    });
+    let before = lab.world().active_members(GROUP);
+    lab.apply(&request).unwrap();
+    lab.settle(&request, "the record is mended");
+    assert_eq!(lab.world().active_members(GROUP), before);
 }
 
 #[test]

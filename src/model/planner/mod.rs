@@ -25,7 +25,7 @@ mod template;
 #[cfg(test)]
 mod tests;
 
-pub use cleanup::prunable;
+pub use cleanup::{is_starting, prunable};
 
 /// When a step runs; steps of one phase run side by side.
 #[derive(Clone, Copy, Debug)]

@@ -17,6 +17,7 @@ use crate::{
 };
 
 mod leaving;
+mod moves;
 mod zones;
 
 type Edit = fn(&mut Request);
