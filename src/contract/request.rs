@@ -35,6 +35,10 @@ pub struct Scope {
     pub replicas: Option<u32>,
     /// The `node_labels` input, if it is a map of strings; else empty.
     pub node_labels: BTreeMap<String, String>,
+    /// The `kubernetes_version` input, if it is a text.
+    pub kubernetes_version: Option<String>,
+    /// The `machine_image.id` input, if it is a text.
+    pub machine_image_id: Option<String>,
 }
 
 /// A whole checked request, for plan and apply.

@@ -69,7 +69,7 @@ impl<'a> Performer<'a> {
             Task::RollStragglers { group, template, warmup_seconds } => {
                 self.roll_stragglers(group, template, *warmup_seconds).await
             }
-            Task::RemoveObject { bucket, key } => self.remove_object(bucket, key).await,
+            Task::RemoveObject { group, bucket, key } => self.remove_object(group, bucket, key).await,
             Task::AwaitGroupGone { group } => self.await_group_gone(group).await,
             Task::PruneVersions { template_id, keep } => {
                 let versions = self.ctx.cloud.versions(&VersionQuery::All(template_id.clone())).await?;
@@ -293,7 +293,18 @@ impl<'a> Performer<'a> {
     }
 
     /// Deletes an object that the pool left behind in another bucket, if it still is the pool's.
-    async fn remove_object(&self, bucket: &str, key: &str) -> Result<(), Failure> {
+    async fn remove_object(&self, group: &str, bucket: &str, key: &str) -> Result<(), Failure> {
+        // The plan's reading is as old as the plan: somebody may have said yes to it much later.
+        let group = self.ctx.cloud.group(group).await?;
+        if let Some(member) =
+            group.iter().flat_map(|g| &g.members).find(|m| planner::is_starting(&m.lifecycle))
+        {
+            return Err(Failure::new(
+                Kind::Aws,
+                "The object is kept for now",
+                format!("{} is starting, and may fetch it from there.", member.id),
+            ));
+        }
         match self.ctx.cloud.object(bucket, key).await {
             Ok(Object::Present { tags, .. }) if ownership::is_ours(self.identity, &tags) => {
                 let write = Write::DeleteObject { bucket: bucket.to_owned(), key: key.to_owned() };

@@ -13,7 +13,7 @@ use crate::{
     },
     error::{Failure, Kind},
     model::{
-        names::{self, Names},
+        names::{self, Names, RollKey},
         observed::{Group, Object, Template},
         ownership::{self, Resource},
         plan::{Action, Address, Change, Plan},
@@ -99,7 +99,8 @@ pub async fn plan_destroy(cloud: &dyn Cloud, scope: &Scope) -> Result<Teardown, 
     let identity = ownership::completed(&scope.identity, &group_tags);
     refuse_strangers(&identity, &names, group.as_ref(), &templates)?;
     refuse_protected(group.as_ref())?;
-    templates.retain(|t| ownership::is_ours(&identity, &t.tags));
+    let (templates, foreign): (Vec<Template>, Vec<Template>) =
+        templates.into_iter().partition(|t| ownership::is_ours(&identity, &t.tags));
 
     let mut teardown = Teardown {
         plan: Plan::default(),
@@ -118,6 +119,7 @@ pub async fn plan_destroy(cloud: &dyn Cloud, scope: &Scope) -> Result<Teardown, 
     let mut owned = vec![group_tags];
     owned.extend(teardown.templates.iter().map(|template| template.tags.clone()));
     owned.extend(find_objects(cloud, &mut teardown).await?);
+    name_strangers(scope, &foreign, &mut teardown)?;
     teardown.plan = plan(&teardown);
     teardown.plan.warnings.splice(0..0, ownership::unsaid(&scope.identity, &owned));
     Ok(teardown)
@@ -156,6 +158,29 @@ fn refuse_strangers(
         }
     }
     if diagnostics.is_empty() { Ok(()) } else { Err(Failure { kind: Kind::Refused, diagnostics }) }
+}
+
+/// Templates under the pool's names that are somebody else's, or have lost the tags that say whose they are. The one
+/// that the inputs name is refused as long as anything of the pool is left: it is most likely the pool's, and a new pool
+/// would be refused because of it. Others are named, and so are all where there is no pool, whose deletion has to end.
+fn name_strangers(scope: &Scope, foreign: &[Template], teardown: &mut Teardown) -> Result<(), Failure> {
+    let names = Names::of(scope);
+    let key = RollKey {
+        kubernetes_version: scope.kubernetes_version.clone(),
+        machine_image_id: scope.machine_image_id.clone(),
+    };
+    let is_there = teardown.group.is_some() || !teardown.templates.is_empty() || !teardown.buckets.is_empty();
+    let identity = &teardown.identity;
+    let mut refused = Vec::new();
+    for template in foreign.iter().filter(|t| t.name.starts_with(&names.template_prefix())) {
+        let resource = Resource::Template { id: &template.id, name: &template.name };
+        if is_there && template.name == names.template(&key) {
+            refused.extend(ownership::check(resource, identity, &template.tags).err());
+        } else {
+            teardown.plan.warnings.extend(ownership::kept(resource, identity, &template.tags));
+        }
+    }
+    if refused.is_empty() { Ok(()) } else { Err(Failure { kind: Kind::Refused, diagnostics: refused }) }
 }
 
 /// Somebody has said that the group must not be deleted: no member may be terminated first, either.

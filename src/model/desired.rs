@@ -167,6 +167,7 @@ pub fn desired(
     let mut warnings = request.warnings.clone();
     warnings.extend(dropped_labels(request));
     warnings.extend(image::warnings(request, images, &chosen));
+    warnings.extend(zones.edited.clone());
     Ok(Desired {
         object: object(request, &names),
         template: template(request, &names, &key, &chosen, &zones)?,

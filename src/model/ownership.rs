@@ -97,6 +97,20 @@ fn refusal(resource: Resource<'_>, identity: &Tags, tags: &Tags) -> Diagnostic {
     )
 }
 
+/// What is said of a resource under the pool's name that is not ours and that a destroy leaves alone; `None` if it
+/// is ours.
+pub fn kept(resource: Resource<'_>, identity: &Tags, tags: &Tags) -> Option<Diagnostic> {
+    let problem = check(resource, identity, tags).err()?;
+    Some(Diagnostic::warning(
+        format!("{}, and stays", problem.summary),
+        format!(
+            "{}\nIt is left as it is. If it really is this pool's, delete it, or hand it over and destroy again:\n\n  {}",
+            found_tags(&differing(identity, tags)),
+            tagging_command(resource, identity)
+        ),
+    ))
+}
+
 fn found_tags(differences: &[(&str, &str, &str)]) -> String {
     if differences.is_empty() {
         return "It carries none of the tags that say whose it is (captf.io/cluster, captf.io/namespace, \

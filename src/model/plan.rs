@@ -120,6 +120,12 @@ pub struct AffectedMember {
     pub why: String,
 }
 
+/// Why a member goes whose zone the pool leaves.
+pub const ZONE_REMOVED: &str = "its zone is removed";
+
+/// Why a member may go whose zone stays and gets another subnet.
+pub const SUBNET_EXCHANGED: &str = "its subnet is exchanged for another: Auto Scaling may replace it";
+
 /// One thing to do.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Task {
@@ -155,8 +161,11 @@ pub enum Task {
         /// Group name.
         group: String,
     },
-    /// Delete an object that the pool left in another bucket, if its tags say that it is the pool's.
+    /// Delete an object that the pool left in another bucket, if its tags say that it is the pool's and no member
+    /// that is starting may fetch it.
     RemoveObject {
+        /// Group name.
+        group: String,
         /// Bucket.
         bucket: String,
         /// Key.
@@ -191,7 +200,8 @@ pub type Stage = Vec<Vec<Step>>;
 pub struct Plan {
     /// What changes, in the order of [`Address`].
     pub changes: Vec<Change>,
-    /// Members that a roll replaces, or whose zone the pool leaves; sorted by zone and id.
+    /// Members that a roll replaces, whose zone the pool leaves, or whose zone gets another subnet; sorted by zone
+    /// and id.
     pub replaced: Vec<AffectedMember>,
     /// How many members a scale-in terminates, without drain.
     pub terminated: u32,

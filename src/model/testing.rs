@@ -46,6 +46,8 @@ pub(crate) fn request(edit: impl FnOnce(&mut Request)) -> Request {
             bucket: "demo-bootstrap".parse().ok(),
             replicas: Some(3),
             node_labels: Tags::new(),
+            kubernetes_version: None,
+            machine_image_id: None,
         },
         captf_tags,
         exports: Exports {

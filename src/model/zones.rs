@@ -1,8 +1,10 @@
 //! Which zones a pool spans, and what it remembers of its first apply.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::{
     observed::{Group, Known, Template},
-    records,
+    records, target,
 };
 use crate::contract::{problem::Diagnostic, request::Request};
 
@@ -17,10 +19,81 @@ pub struct Zones {
     pub recorded: bool,
     /// The cluster's zones of today, where a pool that inherits them began with others.
     pub offered: Option<Vec<String>>,
+    /// The cluster's zones of today, each with its subnet.
+    pub subnets: BTreeMap<String, String>,
+    /// That somebody has edited the record, if its copies disagree.
+    pub edited: Option<Diagnostic>,
 }
 
-/// The zones of a pool. The record is read from the group, else from a template of the pool's (so that
-/// it survives a group deleted by hand); a pool that has none gets one now, if the state of a pool that
+/// The record as the group and a launch template hold it. Both are written from one and never changed: where they
+/// differ, somebody has edited one.
+struct Copies<'a> {
+    group: Option<(&'a str, &'a str)>,
+    template: Option<(&'a str, &'a str)>,
+}
+
+impl<'a> Copies<'a> {
+    /// Of several templates, the one that the group uses counts first. An empty tag is none.
+    fn of(group: Option<&'a Group>, templates: &[&'a Template]) -> Self {
+        let of_group = |group: &'a Group| {
+            Some((group.name.as_str(), group.tags.get(records::ZONES)?.value.as_str()))
+                .filter(|c| !c.1.is_empty())
+        };
+        let of_template = |template: &&'a Template| {
+            Some((template.name.as_str(), template.tags.get(records::ZONES)?.as_str()))
+                .filter(|c| !c.1.is_empty())
+        };
+        let used = group.and_then(target::current_use);
+        let current = templates.iter().find(|t| used.is_some_and(|used| used.id == t.id));
+        Self {
+            group: group.and_then(of_group),
+            template: current.and_then(of_template).or_else(|| templates.iter().find_map(of_template)),
+        }
+    }
+
+    /// The copy that counts. Where they differ: the one that is what the group spans; else the group's, unless the
+    /// cluster knows none of its zones.
+    fn record(&self, request: &Request, group: Option<&Group>) -> Option<&'a str> {
+        let (Some((_, ours)), Some((_, copy))) = (self.group, self.template) else {
+            return self.group.or(self.template).map(|(_, record)| record);
+        };
+        let known = &request.exports.failure_domains;
+        let spanned: BTreeSet<&str> = known
+            .iter()
+            .filter(|(_, subnet)| group.is_some_and(|group| group.subnets.contains(subnet.as_str())))
+            .map(|(zone, _)| zone.as_str())
+            .collect();
+        let zones = |record: &'a str| -> BTreeSet<&'a str> {
+            record.split('/').filter(|zone| known.contains_key(*zone)).collect()
+        };
+        let (ours_known, copy_known) = (zones(ours), zones(copy));
+        let counts = match (ours_known == spanned, copy_known == spanned) {
+            (true, false) => ours,
+            (false, true) => copy,
+            _ if ours_known.is_empty() => copy,
+            _ => ours,
+        };
+        Some(counts)
+    }
+
+    fn warning(&self, record: &str) -> Option<Diagnostic> {
+        let ((group, ours), (template, copy)) = self.group.zip(self.template)?;
+        (ours != copy).then(|| {
+            Diagnostic::warning(
+                "Somebody has edited the record of the pool's zones",
+                format!(
+                    "The tag {} is {ours:?} on Auto Scaling group {group} and {copy:?} on launch template {template}. \
+                     {record:?} fits the pool: apply puts it back. To change a pool's zones, set failureDomains of the \
+                     MachinePool.",
+                    records::ZONES
+                ),
+            )
+        })
+    }
+}
+
+/// The zones of a pool. The record is read from the group and from the pool's templates (so that it survives a
+/// group deleted by hand, and an edit by hand); a pool that has none gets one now, if the state of a pool that
 /// Terraform made says so, the one it had there.
 pub fn zones(
     request: &Request,
@@ -28,11 +101,9 @@ pub fn zones(
     templates: &[&Template],
     known: &Known,
 ) -> Result<Zones, Diagnostic> {
-    let found = group
-        .and_then(|g| g.tags.get(records::ZONES))
-        .map(|tag| tag.value.as_str())
-        .or_else(|| templates.iter().find_map(|t| t.tags.get(records::ZONES)).map(String::as_str))
-        .filter(|value| !value.is_empty());
+    let copies = Copies::of(group, templates);
+    let found = copies.record(request, group);
+    let edited = found.and_then(|record| copies.warning(record));
     let record = match found {
         Some(value) => value.to_owned(),
         None => to_record(&known.zones.clone().unwrap_or_else(|| initial(request, group)))?,
@@ -52,7 +123,16 @@ pub fn zones(
         if request.failure_domains.is_empty() { inherited(request, &record)? } else { asked_for(request)? };
     let today = initial(request, None);
     let differs = request.failure_domains.is_empty() && today.join("/") != record;
-    Ok(Zones { spanned, record, recorded: found.is_some(), offered: differs.then_some(today) })
+    let known = &request.exports.failure_domains;
+    let subnets = known.iter().map(|(zone, subnet)| (zone.clone(), subnet.to_string())).collect();
+    Ok(Zones {
+        spanned,
+        record,
+        recorded: found.is_some(),
+        offered: differs.then_some(today),
+        subnets,
+        edited,
+    })
 }
 
 /// The zones as their tag will hold them, from which they must come back as they were.
@@ -141,7 +221,10 @@ fn initial(request: &Request, group: Option<&Group>) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{observed::GroupTag, testing};
+    use crate::model::{
+        observed::{GroupTag, Launch, TemplateUse},
+        testing,
+    };
 
     fn recorded(value: &str) -> Group {
         let mut group = Group::default();
@@ -184,6 +267,70 @@ mod tests {
         let kept = zones(&testing::request(|_| {}), None, &[&template], &Known::default()).unwrap();
         assert_eq!(kept.spanned, ["us-east-1c"]);
         assert!(kept.recorded);
+    }
+
+    fn copy(value: &str) -> Template {
+        let tags = testing::tags(&[(records::ZONES, value)]);
+        Template { id: "lt-1".into(), name: "the-template".into(), tags, ..Template::default() }
+    }
+
+    const ALL: &str = "us-east-1a/us-east-1b/us-east-1c";
+
+    /// (the group's copy, the template's, subnets of the group, what counts)
+    const EDITS: [(&str, &str, &[&str], &str); 9] = [
+        ("us-east-1a", ALL, &["subnet-00", "subnet-01", "subnet-02"], ALL),
+        (ALL, "us-east-1a", &["subnet-00", "subnet-01", "subnet-02"], ALL),
+        ("nonsense", ALL, &["subnet-00", "subnet-01", "subnet-02"], ALL),
+        (ALL, "nonsense", &["subnet-00", "subnet-01", "subnet-02"], ALL),
+        // The cluster has lost a zone of the record since.
+        (
+            "us-east-1a",
+            "us-east-1a/us-east-1b/us-east-1z",
+            &["subnet-00", "subnet-01"],
+            "us-east-1a/us-east-1b/us-east-1z",
+        ),
+        // The group spans something else, or there is none: the group's counts, if it says anything.
+        ("us-east-1a", "us-east-1b", &["subnet-02"], "us-east-1a"),
+        ("nonsense", "us-east-1b", &["subnet-02"], "us-east-1b"),
+        ("us-east-1a", "us-east-1b", &[], "us-east-1a"),
+        // Both fit.
+        ("us-east-1a/gone", "us-east-1a/went", &["subnet-00"], "us-east-1a/gone"),
+    ];
+
+    #[test]
+    fn of_two_copies_that_differ_the_one_that_fits_counts_and_the_edit_is_told() {
+        for (ours, theirs, subnets, counts) in EDITS {
+            let group =
+                Group { subnets: subnets.iter().map(|s| (*s).to_owned()).collect(), ..recorded(ours) };
+            let found =
+                zones(&testing::request(|_| {}), Some(&group), &[&copy(theirs)], &Known::default()).unwrap();
+            assert_eq!(found.record, counts, "{ours} {theirs}");
+            assert!(found.recorded);
+            let told = found.edited.unwrap().detail;
+            assert!(told.contains(&format!("{ours:?}")) && told.contains(&format!("{theirs:?}")), "{told}");
+            assert!(told.contains("the-template") && told.contains(records::ZONES), "{told}");
+        }
+        let same = zones(&testing::request(|_| {}), Some(&recorded(ALL)), &[&copy(ALL)], &Known::default());
+        assert!(same.unwrap().edited.is_none());
+    }
+
+    #[test]
+    fn an_empty_copy_is_none() {
+        for (ours, theirs) in [("", "us-east-1b"), ("us-east-1b", "")] {
+            let found =
+                zones(&testing::request(|_| {}), Some(&recorded(ours)), &[&copy(theirs)], &Known::default());
+            let found = found.unwrap();
+            assert_eq!((found.record.as_str(), found.recorded, found.edited), ("us-east-1b", true, None));
+        }
+    }
+
+    #[test]
+    fn the_copy_of_the_template_in_use_counts_before_an_older_ones() {
+        let older = Template { id: "lt-0".into(), name: "a".into(), ..copy("us-east-1a") };
+        let launch = Launch::Template(TemplateUse { id: "lt-1".into(), ..TemplateUse::default() });
+        let group = Group { launch, ..recorded("") };
+        let found = zones(&testing::request(|_| {}), Some(&group), &[&older, &copy(ALL)], &Known::default());
+        assert_eq!(found.unwrap().record, ALL);
     }
 
     #[test]

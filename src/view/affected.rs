@@ -8,13 +8,10 @@ use super::{
     table::table,
     text,
 };
-use crate::model::plan::{AffectedMember, Plan};
+use crate::model::plan::{AffectedMember, Plan, SUBNET_EXCHANGED, ZONE_REMOVED};
 
 /// How many instances the opening sentence names; the tables name more.
 const NAMED: usize = 4;
-
-/// How the reason of a member begins whose zone the pool leaves.
-const ZONE: &str = "its zone";
 
 /// A plan's instances by what happens to them.
 pub(super) struct Affected<'a> {
@@ -22,21 +19,25 @@ pub(super) struct Affected<'a> {
     rolled: Vec<&'a AffectedMember>,
     /// In a zone that the pool leaves: Auto Scaling ends them and launches others elsewhere.
     leaving: Vec<&'a AffectedMember>,
+    /// In a zone that gets another subnet: Auto Scaling may end them and launch others.
+    moving: Vec<&'a AffectedMember>,
     /// How many more a scale-in ends; which, Auto Scaling decides.
     terminated: u32,
 }
 
 impl<'a> Affected<'a> {
     pub(super) fn of(plan: &'a Plan) -> Self {
-        let (leaving, rolled) = plan.replaced.iter().partition(|member| member.why.starts_with(ZONE));
-        Self { rolled, leaving, terminated: plan.terminated }
+        let (leaving, others): (Vec<_>, Vec<_>) =
+            plan.replaced.iter().partition(|member| member.why == ZONE_REMOVED);
+        let (moving, rolled) = others.into_iter().partition(|member| member.why == SUBNET_EXCHANGED);
+        Self { rolled, leaving, moving, terminated: plan.terminated }
     }
 
     /// Whether running instances are replaced or terminated, which, and why; `template` is why the
     /// launch template is replaced, if it is.
     pub(super) fn sentence(&self, template: Option<&str>) -> String {
         let mut sentences = Vec::new();
-        if self.rolled.is_empty() && self.leaving.is_empty() {
+        if self.rolled.is_empty() && self.leaving.is_empty() && self.moving.is_empty() {
             sentences.push("No running instance is replaced.".to_owned());
         }
         if !self.rolled.is_empty() {
@@ -47,6 +48,13 @@ impl<'a> Affected<'a> {
             sentences.push(format!(
                 "{} terminated without drain and replaced elsewhere, because {whose} removed.",
                 named(&self.leaving)
+            ));
+        }
+        if !self.moving.is_empty() {
+            let whose = if self.moving.len() == 1 { "its zone gets" } else { "their zones get" };
+            sentences.push(format!(
+                "{} may be terminated without drain and replaced, because {whose} another subnet.",
+                subjects(&self.moving)
             ));
         }
         match self.terminated {
@@ -72,7 +80,7 @@ impl<'a> Affected<'a> {
         }
     }
 
-    /// A table for each of the two kinds that are known by name.
+    /// A table for each of the kinds that are known by name.
     pub(super) fn tables(&self, style: Style) -> Vec<String> {
         let rolled = if self.rolled.len() == 1 {
             "a replacement launched before it goes; its node is not drained"
@@ -84,7 +92,17 @@ impl<'a> Affected<'a> {
         } else {
             "terminated without drain, replacements launched in other zones"
         };
-        [("to replace", rolled, &self.rolled), ("in removed zones", leaving, &self.leaving)]
+        let moving = if self.moving.len() == 1 {
+            "Auto Scaling may terminate it without drain and launch another"
+        } else {
+            "Auto Scaling may terminate them without drain and launch others"
+        };
+        let kinds = [
+            ("to replace", rolled, &self.rolled),
+            ("in removed zones", leaving, &self.leaving),
+            ("in zones that get another subnet", moving, &self.moving),
+        ];
+        kinds
             .into_iter()
             .filter(|(.., members)| !members.is_empty())
             .map(|(what, how, members)| {
@@ -97,9 +115,14 @@ impl<'a> Affected<'a> {
 
 /// `2 running instances (i-1 and i-2) are`.
 fn named(members: &[&AffectedMember]) -> String {
+    let verb = if members.len() == 1 { "is" } else { "are" };
+    format!("{} {verb}", subjects(members))
+}
+
+/// `2 running instances (i-1 and i-2)`.
+fn subjects(members: &[&AffectedMember]) -> String {
     let ids: Vec<String> = members.iter().map(|member| text::line(&member.id)).collect();
-    let verb = if ids.len() == 1 { "is" } else { "are" };
-    format!("{} ({}) {verb}", text::count(ids.len(), "running instance"), text::list_some(&ids, NAMED))
+    format!("{} ({})", text::count(ids.len(), "running instance"), text::list_some(&ids, NAMED))
 }
 
 /// The reason, if all have the same.
@@ -112,7 +135,7 @@ fn common_reason<'a>(members: &[&'a AffectedMember]) -> Option<&'a str> {
 fn members_table(heading: &str, members: &[&AffectedMember], style: Style) -> String {
     let common = common_reason(members);
     let heading = match common {
-        Some(why) if why.starts_with(ZONE) => format!("{heading}:"),
+        Some(why) if [ZONE_REMOVED, SUBNET_EXCHANGED].contains(&why) => format!("{heading}:"),
         Some(why) if members.len() == 1 => format!("{heading}; it {}:", text::line(why)),
         Some(why) => format!("{heading}; each {}:", text::line(why)),
         None => format!("{heading}:"),

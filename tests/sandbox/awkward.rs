@@ -76,7 +76,7 @@ fn an_old_object_that_could_not_be_deleted_is_remembered() {
 }
 
 #[test]
-fn an_old_object_that_has_become_somebody_elses_stays() {
+fn an_old_object_that_has_turn_somebody_elses_stays() {
     let lab = settled(json!({}));
     make_other_bucket(&lab);
     lab.edit(|world| {
@@ -230,6 +230,120 @@ fn a_destroy_by_name_alone_warns_of_whose_pool_it_is() {
     let lab = settled(json!({}));
     let warnings = lab.plan_destroy(&scope(&inputs)).unwrap().plan.warnings;
     assert!(warnings[0].summary.ends_with("it belongs to object demo-pool-0"), "{warnings:?}");
+}
+
+/// Changes what a template's tags say of its owner, with the group gone or not.
+fn estrange(lab: &Lab, keeps_group: bool, edit: fn(&mut machinepool::contract::request::Tags)) {
+    lab.edit(|world| {
+        if !keeps_group {
+            world.groups.remove(GROUP);
+            world.instances.retain(|_, instance| instance.group.as_deref() != Some(GROUP));
+        }
+        for template in world.templates.values_mut().filter(|t| t.name.starts_with(GROUP)) {
+            edit(&mut template.tags);
+        }
+    });
+}
+
+fn untag(tags: &mut machinepool::contract::request::Tags) {
+    tags.retain(|key, _| !key.starts_with("captf.io/"));
+}
+
+fn give_away(tags: &mut machinepool::contract::request::Tags) {
+    tags.insert("captf.io/cluster".to_owned(), "other".to_owned());
+}
+
+#[test]
+fn a_destroy_refuses_a_template_of_the_pool_that_lost_its_tags() {
+    for (edit, words) in [(untag as fn(&mut _), "not known to be"), (give_away, "somebody else")] {
+        for keeps_group in [true, false] {
+            let lab = settled(json!({}));
+            estrange(&lab, keeps_group, edit);
+            lab.cloud.clear();
+            let failure = lab.destroy(&patched(json!({})).scope).unwrap_err();
+            assert_eq!(failure.kind, Kind::Refused);
+            let problem = &failure.diagnostics[0];
+            assert!(problem.summary.contains(words), "{problem:?}");
+            assert!(problem.detail.contains("aws ec2 create-tags --resources lt-"), "{problem:?}");
+            assert!(lab.cloud.writes().is_empty());
+        }
+    }
+}
+
+#[test]
+fn a_destroy_names_templates_under_the_pools_name_that_it_leaves() {
+    // Made for another version than the inputs now name, or with inputs that name none.
+    let v2 = patched(json!({"kubernetes_version": "v1.35.0"}));
+    for scope in [v2.scope, minimal()] {
+        let lab = settled(json!({}));
+        estrange(&lab, false, untag);
+        let warnings = lab.plan_destroy(&scope).unwrap().plan.warnings;
+        let told = warnings.iter().find(|w| w.summary.contains("and stays")).unwrap();
+        assert!(told.summary.contains("Launch template captf-"), "{told:?}");
+        assert!(told.detail.contains("aws ec2 create-tags --resources lt-"), "{told:?}");
+    }
+}
+
+#[test]
+fn a_destroy_of_a_pool_that_is_not_there_ends_whatever_lies_under_its_name() {
+    let lab = settled(json!({}));
+    estrange(&lab, false, give_away);
+    lab.edit(|world| world.buckets.get_mut("demo-bootstrap").unwrap().remove(KEY));
+    let scope = patched(json!({})).scope;
+    let warnings = lab.plan_destroy(&scope).unwrap().plan.warnings;
+    assert!(warnings.iter().any(|w| w.summary.contains("and stays")), "{warnings:?}");
+    assert_eq!(lab.destroy(&scope).unwrap().destroy, 0);
+    assert!(lab.world().templates.values().any(|t| t.name.starts_with(GROUP)));
+}
+
+#[test]
+fn an_object_that_members_still_fetch_goes_once_they_are_up() {
+    let lab = Lab::new();
+    lab.apply(&patched(json!({}))).unwrap();
+    lab.wait(Duration::from_secs(4));
+    make_other_bucket(&lab);
+    let moved = patched(moved());
+    lab.apply(&moved).unwrap();
+    assert!(has_object(&lab, "other-bootstrap") && has_object(&lab, "demo-bootstrap"));
+    assert!(lab.plan(&moved).unwrap().plan.is_empty(), "nothing that an apply could do now");
+    lab.wait(Duration::from_mins(10));
+    assert!(!lab.plan(&moved).unwrap().plan.is_empty(), "now it could");
+    lab.apply(&moved).unwrap();
+    assert!(!has_object(&lab, "demo-bootstrap"));
+    let plan = lab.plan(&moved).unwrap().plan;
+    assert!(plan.is_empty() && plan.stages.is_empty(), "{plan:?}");
+}
+
+#[test]
+fn a_member_that_starts_after_the_plan_keeps_the_object_too() {
+    let lab = settled(json!({}));
+    make_other_bucket(&lab);
+    let moved = patched(moved());
+    let planned = lab.plan(&moved).unwrap();
+    let id = lab.world().active_members(GROUP).remove(0);
+    let turn = |lifecycle: &str| {
+        lab.edit(|world| world.instances.get_mut(&id).unwrap().lifecycle = Some(lifecycle.to_owned()));
+    };
+    turn("Pending:Wait");
+    lab.apply_planned(&moved, &planned).unwrap();
+    assert!(has_object(&lab, "demo-bootstrap"));
+    turn("InService");
+    lab.settle(&moved, "it is up");
+    assert!(!has_object(&lab, "demo-bootstrap"));
+}
+
+#[test]
+fn a_zone_record_edited_by_hand_moves_no_member() {
+    let lab = settled(json!({}));
+    let request = patched(json!({}));
+    lab.edit(|world| {
+        let tags = &mut world.groups.get_mut(GROUP).unwrap().tags;
+        tags.get_mut("machinepool.captf.io/inherited-zones").unwrap().value = "us-east-1a".to_owned();
+    });
+    let before = lab.world().active_members(GROUP);
+    lab.apply(&request).unwrap();
+    lab.settle(&request, "the record is mended");
+    assert_eq!(lab.world().active_members(GROUP), before);
 }
 
 #[test]

@@ -162,6 +162,8 @@ fn assemble(
         bucket: Some(exports.bootstrap_bucket.clone()),
         replicas: Some(controller.replicas),
         node_labels: controller.node_labels.clone(),
+        kubernetes_version: controller.kubernetes_version.clone(),
+        machine_image_id: variables.machine_image.id.as_ref().map(ToString::to_string),
     };
     Request {
         scope,

@@ -33,6 +33,7 @@ impl Scope {
         let (cluster, object_name) = (attribute("captf_cluster", "name"), attribute("captf_object", "name"));
         let derived = [cluster.as_deref(), Some(&namespace), Some(KIND), object_name.as_deref()];
         let tags = report.given("captf_tags").map(texts).unwrap_or_default();
+        let version = report.given("kubernetes_version");
         let (region, bucket) = cluster::place(&report);
         Ok(Self {
             identity: identity::of(&tags, derived),
@@ -43,6 +44,8 @@ impl Scope {
                 .given("node_labels")
                 .and_then(|json| all_texts(json).ok())
                 .unwrap_or_default(),
+            kubernetes_version: version.and_then(|json| text(json).ok()).filter(|text| !text.is_empty()),
+            machine_image_id: attribute("machine_image", "id"),
             namespace,
             name,
         })

@@ -5,11 +5,12 @@ use std::collections::BTreeSet;
 use super::{Draft, Phase, View};
 use crate::contract::request::Tags;
 use crate::model::{
+    diff::Fields,
     observed::{Template, TemplateVersion},
-    plan::{Address, Task},
+    plan::{Action, Address, Task},
     records,
     resources::Write,
-    roll,
+    roll::{self, Decision},
     target::{self, pool_templates},
 };
 
@@ -23,35 +24,103 @@ fn left_buckets<'a>(view: &View<'_>, template: &'a Template) -> Vec<&'a str> {
 
 /// Objects in buckets that the pool no longer uses, and then the record of them. A bucket is recorded before
 /// anything is put into it: whatever ends a move halfway, no object is forgotten.
-fn left_objects(view: &View<'_>, template: &Template, draft: &mut Draft) {
-    let left = left_buckets(view, template);
-    if left.is_empty() {
-        return;
-    }
+fn left_objects(view: &View<'_>, draft: &mut Draft) {
     let (bucket, key) = (&view.desired.object.bucket, &view.desired.object.key);
-    let record = |value: String| {
+    let templates: Vec<(&Template, Vec<&str>)> = pool_templates(view.desired, view.observed)
+        .into_iter()
+        .map(|template| (template, left_buckets(view, template)))
+        .filter(|(_, left)| !left.is_empty())
+        .collect();
+    let record = |template: &Template, value: String| {
         let tags = Tags::from([(records::BUCKET.to_owned(), value)]);
         Write::TagTemplate { template_id: template.id.clone(), tags }
     };
-    if !records::buckets(&template.tags).any(|recorded| recorded == bucket) {
-        let all = records::join_buckets([bucket.as_str()].into_iter().chain(left.iter().copied()));
-        draft.write(Phase::Clear, Address::Template, record(all));
+    let left: BTreeSet<&str> = templates.iter().flat_map(|(_, left)| left.iter().copied()).collect();
+    if left.is_empty() {
+        return;
     }
-    let mut tasks: Vec<Task> = Vec::new();
-    for old in left {
-        draft
-            .notes
-            .push(format!("The bootstrap object s3://{old}/{key} serves no longer: apply deletes it."));
-        tasks.push(Task::RemoveObject { bucket: old.to_owned(), key: key.clone() });
+    let kept = may_be_fetched(view, draft);
+    // The bucket of today comes first until a deletion is tried.
+    let both = |left: &[&str], is_tried: bool| {
+        let today = [bucket.as_str()];
+        let (first, rest) = if is_tried { left.split_at(1) } else { (&[][..], left) };
+        records::join_buckets(first.iter().chain(&today).chain(rest).copied())
+    };
+    for (template, left) in &templates {
+        if !records::buckets(&template.tags).any(|recorded| recorded == bucket) {
+            draft.write(Phase::Clear, Address::Template, record(template, both(left, kept.is_none())));
+        }
     }
-    tasks.push(Task::Write(record(bucket.clone())));
+    let places: Vec<String> = left.iter().map(|old| format!("s3://{old}/{key}")).collect();
+    if let Some(why) = kept {
+        draft.notes.extend(places.iter().map(|place| {
+            format!("The bootstrap object {place} goes with an apply later on: {why} may still fetch it.")
+        }));
+        return;
+    }
+    draft.notes.extend(
+        places
+            .iter()
+            .map(|place| format!("The bootstrap object {place} serves no longer: apply deletes it.")),
+    );
+    let untried: Vec<&(&Template, Vec<&str>)> = templates
+        .iter()
+        .filter(|(template, _)| records::buckets(&template.tags).next() == Some(bucket.as_str()))
+        .collect();
+    if !untried.is_empty() {
+        alone(view, &places, draft);
+    }
+    let tries = untried.into_iter().map(|(template, left)| Task::Write(record(template, both(left, true))));
+    let removals = left.into_iter().map(|old| Task::RemoveObject {
+        group: view.desired.names.group.clone(),
+        bucket: old.to_owned(),
+        key: key.clone(),
+    });
+    let records = templates.iter().map(|(template, _)| Task::Write(record(template, bucket.clone())));
+    let tasks: Vec<Task> = tries.chain(removals).chain(records).collect();
     draft.push(Phase::CleanUp, Address::Object, tasks, true);
 }
 
-pub(super) fn plan(view: &View<'_>, draft: &mut Draft) {
-    for template in pool_templates(view.desired, view.observed) {
-        left_objects(view, template, draft);
+/// Who may still fetch an object from where it lay before: instances that were launched from a template version that
+/// says so, and that have not come up yet.
+fn may_be_fetched(view: &View<'_>, draft: &Draft) -> Option<&'static str> {
+    let live = view.live?;
+    if live.members.iter().any(|m| is_starting(&m.lifecycle)) {
+        return Some("a member that is starting");
     }
+    if view.roll == Decision::Start || roll::active(&view.observed.refreshes).is_some() {
+        return Some("what a roll launches");
+    }
+    // One that the group launches while the version is made is not listed yet.
+    let staying = live.members.iter().filter(|m| !roll::is_leaving(&m.lifecycle)).count();
+    let makes_version = draft.stages.iter().flatten().flatten().any(|step| {
+        matches!(step.task, Task::Write(Write::CreateTemplate { .. } | Write::CreateTemplateVersion { .. }))
+    });
+    (makes_version && staying < live.desired as usize).then_some("a member that the group launches")
+}
+
+/// Whether a member has not come up yet, in its group or in a warm pool.
+pub fn is_starting(lifecycle: &str) -> bool {
+    lifecycle.starts_with("Pending") || lifecycle.starts_with("Warmed:Pending")
+}
+
+/// Where nothing else makes an apply run, the first try to delete what had to be kept before is a change of its own: a
+/// pool that is only ever applied after a plan with changes would leave the object there for good, and a token in it.
+/// What may not be deleted is no change of every plan.
+fn alone(view: &View<'_>, places: &[String], draft: &mut Draft) {
+    if draft.changes.is_empty() {
+        let mut fields = Fields::default();
+        for place in places {
+            fields.optional("left_behind", Some(place), None::<&str>);
+        }
+        let object = &view.desired.object;
+        let name = format!("s3://{}/{}", object.bucket, object.key);
+        draft.change(Address::Object, &name, Action::Update, fields.into_vec());
+    }
+}
+
+pub(super) fn plan(view: &View<'_>, draft: &mut Draft) {
+    left_objects(view, draft);
     for stale in pool_templates(view.desired, view.observed) {
         if view.target.existing.is_some_and(|t| t.id == stale.id) {
             continue;
@@ -60,13 +129,15 @@ pub(super) fn plan(view: &View<'_>, draft: &mut Draft) {
             draft
                 .notes
                 .push(format!("Launch template {} goes with an apply once no member runs it.", stale.name));
-        } else {
+        } else if left_buckets(view, stale).is_empty() {
             draft.notes.push(format!("Launch template {} serves no longer: apply deletes it.", stale.name));
-            // A template that records an object elsewhere stays until that one is gone.
-            if left_buckets(view, stale).is_empty() {
-                let write = Write::DeleteTemplate { template_id: stale.id.clone() };
-                draft.clean_up(Address::Template, Task::Write(write));
-            }
+            let write = Write::DeleteTemplate { template_id: stale.id.clone() };
+            draft.clean_up(Address::Template, Task::Write(write));
+        } else {
+            draft.notes.push(format!(
+                "Launch template {} goes with an apply once the bootstrap object that it records is gone.",
+                stale.name
+            ));
         }
     }
     prune(view, draft);

@@ -6,16 +6,15 @@ use super::{Draft, Phase, View, tag_limit};
 use crate::contract::{problem::Diagnostic, request::Tags};
 use crate::model::{
     diff::{self, Fields},
-    members::{self, Member},
     observed::{Group, Launch},
-    plan::{Action, Address, AffectedMember, Task},
+    plan::{Action, Address, Task},
     records::{self, RollMark},
     resources::{CreateGroup, TemplateRef, UpdateGroup, Write},
     roll, target,
 };
 
 /// The one process that is suspended: replacing running nodes to even out zones is never wanted.
-const SUSPENDED: &str = "AZRebalance";
+pub(super) const SUSPENDED: &str = "AZRebalance";
 /// The only health check a pool uses.
 const HEALTH_CHECK: &str = "EC2";
 
@@ -117,7 +116,6 @@ fn moved_capacity(view: &View<'_>) -> Option<Diagnostic> {
 }
 
 fn update(view: &View<'_>, live: &Group, draft: &mut Draft) {
-    let wanted = &view.desired.group;
     let name = &view.desired.names.group;
     let mut fields = Fields::default();
     let update = attributes(view, live, &mut fields);
@@ -136,7 +134,6 @@ fn update(view: &View<'_>, live: &Group, draft: &mut Draft) {
     if !fields.is_empty() {
         draft.change(Address::Group, name, Action::Update, fields);
     }
-    warn(view, live, wanted.max, draft);
 }
 
 /// Compares what `UpdateAutoScalingGroup` can change, and fills in what it has to.
@@ -248,73 +245,4 @@ fn mark(view: &View<'_>, live: &Group, fields: &mut Fields, draft: &mut Draft) {
         let tags = Tags::from([(records::ROLL.to_owned(), mark)]);
         draft.write(Phase::Prepare, Address::Group, Write::TagGroup { group, tags });
     }
-}
-
-/// What the changes cost, and what others have done to the group.
-fn warn(view: &View<'_>, live: &Group, max: u32, draft: &mut Draft) {
-    let wanted = &view.desired.group;
-    let members = members::members(Some(live), &view.observed.instances);
-    let next = if wanted.scaled { live.desired.clamp(wanted.min, max) } else { wanted.initial };
-    scale_in(live, next, &members, draft);
-    outside(view, live, &members, draft);
-    let foreign: Vec<&str> = live.suspended.iter().map(String::as_str).filter(|p| *p != SUSPENDED).collect();
-    if !foreign.is_empty() {
-        draft.warnings.push(Diagnostic::warning(
-            format!("Suspended on the group: {}", foreign.join(", ")),
-            "By an operator, or by AWS itself after a day of launches that failed. It stays so until it is resumed: \
-             `aws autoscaling resume-processes`.",
-        ));
-    }
-}
-
-/// Members that leave because there are more than wanted. Protected ones stay, and so do standby ones.
-fn scale_in(live: &Group, next: u32, members: &[Member], draft: &mut Draft) {
-    if next >= live.desired {
-        return;
-    }
-    let serving: Vec<&Member> = members.iter().filter(|m| !m.is_standby()).collect();
-    let surplus = serving.len().saturating_sub(next as usize);
-    let kept = serving.iter().filter(|m| m.protected).count();
-    let leaving = surplus.min(serving.len() - kept);
-    draft.terminated = u32::try_from(leaving).unwrap_or(u32::MAX);
-    if leaving > 0 {
-        let (noun, verb) = if leaving == 1 { ("member", "is") } else { ("members", "are") };
-        draft.warnings.push(Diagnostic::warning(
-            format!("{leaving} {noun} {verb} terminated without drain"),
-            format!(
-                "The desired capacity goes from {} to {next}; the group chooses which members leave.",
-                live.desired
-            ),
-        ));
-    }
-    if leaving < surplus {
-        draft.warnings.push(Diagnostic::warning(
-            format!("{} more than wanted stay: they are protected from scale-in", surplus - leaving),
-            "Clear the protection (aws autoscaling set-instance-protection) when they may go.",
-        ));
-    }
-}
-
-/// Members in zones that the pool does not span, or from now on does not.
-fn outside(view: &View<'_>, live: &Group, members: &[Member], draft: &mut Draft) {
-    let outside: Vec<&Member> =
-        members.iter().filter(|m| !view.desired.zones.spanned.contains(&m.zone)).collect();
-    if outside.is_empty() {
-        return;
-    }
-    let list: Vec<String> = outside.iter().map(|m| format!("{} ({})", m.id, m.zone)).collect();
-    if live.subnets.iter().all(|subnet| view.desired.group.subnets.contains(subnet)) {
-        draft.notes.push(format!("Members in zones that the pool no longer spans: {}.", list.join(", ")));
-        return;
-    }
-    draft.replaced.extend(outside.iter().map(|m| AffectedMember {
-        id: m.id.clone(),
-        zone: m.zone.clone(),
-        why: "its zone is removed".to_owned(),
-    }));
-    let (noun, verb) = if list.len() == 1 { ("member", "is") } else { ("members", "are") };
-    draft.warnings.push(Diagnostic::warning(
-        format!("{} {noun} in removed zones {verb} replaced elsewhere, without drain", list.len()),
-        list.join(", "),
-    ));
 }

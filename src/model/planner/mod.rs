@@ -17,6 +17,7 @@ use crate::contract::{problem::Diagnostic, request::Request};
 
 mod cleanup;
 mod group;
+mod leaving;
 mod object;
 mod policy;
 mod rolling;
@@ -25,7 +26,7 @@ mod template;
 #[cfg(test)]
 mod tests;
 
-pub use cleanup::prunable;
+pub use cleanup::{is_starting, prunable};
 
 /// When a step runs; steps of one phase run side by side.
 #[derive(Clone, Copy, Debug)]
@@ -158,6 +159,7 @@ fn draw(desired: &Desired, observed: &Observed) -> Result<Plan, Vec<Diagnostic>>
     group::plan(&view, &mut draft);
     policy::plan(&view, &mut draft);
     rolling::plan(&view, resulting_version, &mut draft);
+    leaving::plan(&view, &mut draft);
     cleanup::plan(&view, &mut draft);
 
     if !draft.problems.is_empty() {

@@ -106,10 +106,7 @@ fn start(view: &View<'_>, live: &Group, version: u64, draft: &mut Draft) {
     let rolled = roll::rolled(&members, |used| {
         view.target.existing.is_some_and(|t| t.id == used.id) && used.version == version.to_string()
     });
-    // A member whose zone goes as well is told once.
-    draft.replaced.retain(|known| !rolled.replaced.iter().any(|m| m.id == known.id));
     draft.replaced.extend(rolled.affected());
-    draft.replaced.sort_by(|a, b| (&a.zone, &a.id).cmp(&(&b.zone, &b.id)));
     draft.warnings.extend(rolled.warning());
     let change = draft.changes.entry(Address::Group).or_insert_with(|| Change {
         address: Address::Group,

@@ -17,8 +17,11 @@ use crate::{
 };
 
 mod hands;
+mod leaving;
+mod moves;
 mod rolling;
 mod tags;
+mod zones;
 
 type Edit = fn(&mut Request);
 

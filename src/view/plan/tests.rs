@@ -3,7 +3,7 @@
 use super::*;
 use crate::{
     contract::problem::Diagnostic,
-    model::plan::{Address, AffectedMember},
+    model::plan::{Address, AffectedMember, SUBNET_EXCHANGED},
     view::plan_json,
 };
 
@@ -163,6 +163,29 @@ fn costly(rolled: usize, leaving: usize, terminated: u32) -> Plan {
         plan.changes.retain(|change| change.address == Address::Group);
     }
     plan
+}
+
+#[test]
+fn whoever_may_be_replaced_is_told_so_at_once() {
+    let shown = |count: usize| {
+        let mut plan = costly(0, 0, 0);
+        plan.replaced = (0..count)
+            .map(|n| AffectedMember { why: SUBNET_EXCHANGED.into(), ..member(&format!("i-s{n}"), "a") })
+            .collect();
+        super::plan(&plan, &subject(Purpose::Apply), Style::new(Some(500), false))
+    };
+    let one = shown(1);
+    assert!(!one.contains("No running instance is replaced"), "{one}");
+    for words in [
+        "1 running instance (i-s0) may be terminated without drain and replaced, because its zone gets another subnet.",
+        "1 running instance in zones that get another subnet, Auto Scaling may terminate it",
+    ] {
+        assert!(one.contains(words), "{words}: {one}");
+    }
+    assert!(
+        shown(2)
+            .contains("(i-s0 and i-s1) may be terminated without drain and replaced, because their zones")
+    );
 }
 
 #[test]
