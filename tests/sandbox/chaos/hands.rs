@@ -57,7 +57,21 @@ pub(crate) fn start_desired_refresh(lab: &mut Lab) {
     start(lab, Some(used));
 }
 
-fn start(lab: &Lab, desired: Option<TemplateUse>) {
+/// With a template that has neither the pool's name nor its tags as desired configuration.
+pub(crate) fn start_other_refresh(lab: &mut Lab) {
+    const ID: &str = "lt-0ops";
+    let other = lab.edit(|world| {
+        let mut template = templates(world).next().unwrap().1.clone();
+        "ops-experiment".clone_into(&mut template.name);
+        template.tags.clear();
+        let used = TemplateUse { id: ID.to_owned(), name: template.name.clone(), version: "1".to_owned() };
+        world.templates.insert(ID.to_owned(), template);
+        used
+    });
+    start(lab, Some(other));
+}
+
+pub(crate) fn start(lab: &Lab, desired: Option<TemplateUse>) {
     let now = lab.clock.now();
     let options = RefreshOptions { warmup_seconds: 300, desired, ..RefreshOptions::default() };
     lab.edit(|world| world.start_refresh_by_hand(GROUP, options, now)).expect("it starts");

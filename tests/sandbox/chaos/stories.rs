@@ -199,6 +199,16 @@ fn rolls() -> Vec<Story> {
             roll(),
         ),
         Story::to(
+            "mending while a stranger's refresh to another template runs",
+            pool_and([Hand(hands::start_other_refresh)]),
+            json!({}),
+        ),
+        Story::to(
+            "roll while a stranger's refresh to another template runs",
+            pool_and([Hand(hands::start_other_refresh)]),
+            roll(),
+        ),
+        Story::to(
             "roll while a refresh of an unknown status runs",
             pool_and([Applied(roll(), 6), Hand(hands::make_status_unknown)]),
             next_roll(),
