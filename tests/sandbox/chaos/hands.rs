@@ -6,6 +6,7 @@ use machinepool::{
     clock::Clock as _,
     cloud::{
         Cloud as _,
+        recorded::Moment,
         sandbox::{RefreshOptions, StoredGroup, World},
     },
     model::{
@@ -76,6 +77,17 @@ pub(crate) fn start(lab: &Lab, desired: Option<TemplateUse>) {
     let options = RefreshOptions { warmup_seconds: 300, desired, ..RefreshOptions::default() };
     lab.edit(|world| world.start_refresh_by_hand(GROUP, options, now)).expect("it starts");
     lab.wait(Duration::from_mins(1));
+}
+
+/// A destroy of the pool dies once it has ended the refresh.
+pub(crate) fn stop_a_destroy(lab: &mut Lab) {
+    let mut dead = false;
+    lab.set_fault(move |moment, call| {
+        dead |= moment == Moment::Before && matches!(call.write, Some(Write::UpdateGroup(_)));
+        dead.then(|| call.error("us-east-1", "", "no answer"))
+    });
+    lab.destroy(&patched(json!({})).scope).unwrap_err();
+    lab.clear_fault();
 }
 
 /// AWS's list of statuses is open.
