@@ -749,7 +749,7 @@ fn others_tags_count_to_the_limit_before_anything_is_written() {
     });
     assert!(removed, "{planned:?}");
     let many = testing::request(|r| {
-        r.additional_tags.extend(crowd(40).map(|(key, _)| (format!("own-{key}"), "a".into())))
+        r.additional_tags.extend(crowd(40).map(|(key, _)| (format!("own-{key}"), "a".into())));
     });
     let problems = plan(&many, &full).unwrap_err();
     assert_eq!(problems.len(), 2, "{problems:?}");
