@@ -109,7 +109,8 @@ struct Ledger<'a> {
 
 /// Walks all stages; the instance refresh that was started, if any.
 pub(super) async fn walk(ctx: &Context<'_>, planned: &Planned) -> Result<Option<String>, Failure> {
-    let performer = Performer::new(ctx, &planned.desired.identity, planned.desired.key.hash());
+    let mut performer = Performer::new(ctx, &planned.desired.identity, planned.desired.key.hash());
+    performer.template = target::target(&planned.desired, &planned.observed).name;
     let ledger = RefCell::new(Ledger::default());
     for stage in &planned.plan.stages {
         join_all(stage.iter().map(|chain| walk_chain(ctx, &performer, chain, &ledger))).await;
@@ -267,8 +268,8 @@ async fn last_refresh(
 /// another template.
 fn newest_of_template<'a>(group: &Group, refreshes: &'a [Refresh]) -> Option<&'a Refresh> {
     let mark = roll::mark(group)?;
-    let newest = roll::belonging(Some(&mark), &mark.hash, None, refreshes).first().copied()?;
     let name = target::current_use(group).map(|used| used.name.as_str()).unwrap_or_default();
+    let newest = roll::marked(group, &mark.hash, name, refreshes).first().copied()?;
     let rolls = !roll::is_final(&newest.status) || roll::outdated(group, name).next().is_some();
     rolls.then_some(newest)
 }

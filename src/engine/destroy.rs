@@ -22,6 +22,7 @@ use crate::{
         plan::{Address, Counts, Task},
         records,
         resources::{UpdateGroup, Write},
+        roll,
     },
 };
 
@@ -235,6 +236,7 @@ impl Run<'_> {
     async fn unblock(&self, group: &Group) -> Result<(), Failure> {
         let name = self.name();
         if self.teardown.refreshing {
+            self.mark_off(group).await?;
             self.step(Address::Group, Task::EndRefresh { group: name.clone() }).await?;
         }
         if self.teardown.has_policy {
@@ -251,6 +253,20 @@ impl Run<'_> {
             self.write(Write::ResumeProcess { group: name, process: "Terminate".to_owned() }).await?;
         }
         Ok(())
+    }
+
+    /// An apply may follow a destroy that was stopped half-way: what this run ends must not look to it like a roll
+    /// that an operator cancelled. Whoever may not write tags can destroy all the same.
+    async fn mark_off(&self, group: &Group) -> Result<(), Failure> {
+        let Some(mark) = roll::mark(group) else { return Ok(()) };
+        let refreshes = self.ctx.cloud.refreshes(&group.name).await?;
+        if roll::active(&refreshes).is_none_or(|active| active.status == "Cancelling") {
+            return Ok(());
+        }
+        match self.performer.mark_off(&group.name, &mark.hash, &refreshes).await {
+            Err(failure) if failure.kind == Kind::Interrupted => Err(failure),
+            _ => Ok(()),
+        }
     }
 
     /// Clears scale-in protection as far as AWS lets it be: a member on its way in or out is refused, and

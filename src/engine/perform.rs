@@ -35,6 +35,8 @@ pub(super) struct Performer<'a> {
     identity: &'a Tags,
     /// Hash of the wanted roll key; empty where nothing is going to roll.
     pub(super) hash: String,
+    /// Name of the template that the group is to launch from; empty likewise.
+    pub(super) template: String,
     /// The instance refresh that this run started, or found to be its own.
     pub(super) refresh: RefCell<Option<String>>,
     /// Template name -> id, of those made in this run.
@@ -49,6 +51,7 @@ impl<'a> Performer<'a> {
             ctx,
             identity,
             hash,
+            template: String::new(),
             refresh: RefCell::default(),
             made: RefCell::default(),
             versions: RefCell::default(),
@@ -257,7 +260,8 @@ impl<'a> Performer<'a> {
         let write = Write::UpdateGroup(UpdateGroup { template, ..update.clone() });
         match self.patiently(&write).await? {
             Err(error) if error.kind == ErrorKind::Validation && mentions(&error, &["instance refresh"]) => {
-                self.mark_off(&update.name).await?;
+                let refreshes = self.ctx.cloud.refreshes(&update.name).await?;
+                self.mark_off(&update.name, &self.hash, &refreshes).await?;
                 self.end_refresh(&update.name).await?;
                 self.patiently(&write).await??;
                 Ok(())

@@ -2,13 +2,13 @@
 
 use std::ops::ControlFlow;
 
-use super::{perform::Performer, wait};
+use super::{observe, perform::Performer, wait};
 use crate::{
     cloud::ErrorKind,
     contract::request::Tags,
     error::{Failure, Kind},
     model::{
-        observed::{Group, Refresh},
+        observed::{Group, Instance, Refresh},
         records::{self, RollMark},
         resources::{Answer, Write},
         roll, target,
@@ -27,6 +27,13 @@ fn nameless(group: &str) -> Failure {
     )
 }
 
+/// A look at a group and its refreshes.
+struct Look {
+    group: Option<Group>,
+    instances: Vec<Instance>,
+    refreshes: Vec<Refresh>,
+}
+
 impl Performer<'_> {
     /// `InstanceRefreshInProgress` can mean that the answer to our own start was lost: one that belongs
     /// to the wanted template is success. Another one is ended, and ours started.
@@ -41,17 +48,17 @@ impl Performer<'_> {
                 Err(error) if error.kind == ErrorKind::RefreshInProgress => {}
                 Err(error) => return Err(error.into()),
             }
-            let (found, refreshes) = self.look(group).await?;
-            let Some(active) = roll::active(&refreshes) else {
+            let look = self.look(group).await?;
+            let Some(active) = roll::active(&look.refreshes) else {
                 return Ok(ControlFlow::Continue(
                     "AWS does not show yet which instance refresh runs".to_owned(),
                 ));
             };
-            if self.is_ours(found.as_ref(), &refreshes) {
+            if self.is_ours(&look) {
                 self.refresh.replace(Some(active.id.clone()));
                 return Ok(ControlFlow::Break(()));
             }
-            self.mark_off(group).await?;
+            self.mark_off(group, &self.hash, &look.refreshes).await?;
             self.end_refresh(group).await?;
             Ok(ControlFlow::Continue("another instance refresh ran, and was ended".to_owned()))
         })
@@ -72,26 +79,30 @@ impl Performer<'_> {
         Ok(())
     }
 
-    async fn look(&self, group: &str) -> Result<(Option<Group>, Vec<Refresh>), Failure> {
-        let (found, refreshes) =
-            futures_util::join!(self.ctx.cloud.group(group), self.ctx.cloud.refreshes(group));
-        Ok((found?, refreshes?))
+    async fn look(&self, group: &str) -> Result<Look, Failure> {
+        let (membership, refreshes) =
+            futures_util::join!(observe::membership(self.ctx.cloud, group), self.ctx.cloud.refreshes(group));
+        let (group, instances) = membership?;
+        Ok(Look { group, instances, refreshes: refreshes? })
     }
 
-    /// Whether the refresh that runs belongs to the wanted roll key.
-    fn is_ours(&self, group: Option<&Group>, refreshes: &[Refresh]) -> bool {
-        let mark = group.and_then(roll::mark);
-        mark.is_some()
-            && roll::belonging(mark.as_ref(), &self.hash, None, refreshes)
-                .first()
-                .is_some_and(|r| !roll::is_final(&r.status))
+    /// Whether the refresh that runs serves the wanted template.
+    fn is_ours(&self, look: &Look) -> bool {
+        let Look { group: Some(group), instances, refreshes } = look else { return false };
+        let own = roll::marked(group, &self.hash, &self.template, refreshes);
+        let own = roll::serving(own, group, &self.template, instances, refreshes);
+        own.first().is_some_and(|newest| !roll::is_final(&newest.status))
     }
 
-    /// Says on the group that no refresh up to the newest one belongs to the wanted roll key.
-    pub(super) async fn mark_off(&self, group: &str) -> Result<(), Failure> {
-        let refreshes = self.ctx.cloud.refreshes(group).await?;
+    /// Says on the group that none of these refreshes, newest first, belongs to the template of a roll key.
+    pub(super) async fn mark_off(
+        &self,
+        group: &str,
+        hash: &str,
+        refreshes: &[Refresh],
+    ) -> Result<(), Failure> {
         let newest = refreshes.first().map(|r| r.id.clone());
-        let mark = RollMark { hash: self.hash.clone(), newest }.to_string();
+        let mark = RollMark { hash: hash.to_owned(), newest }.to_string();
         let tags = Tags::from([(records::ROLL.to_owned(), mark)]);
         self.send(&Write::TagGroup { group: group.to_owned(), tags }).await.map(drop)
     }
@@ -99,12 +110,12 @@ impl Performer<'_> {
     /// Marks off and ends what runs, unless it turns out to be the roll that is wanted: then the
     /// reading that the plan was made from lagged behind.
     pub(super) async fn supersede(&self, group: &str, template: &str) -> Result<(), Failure> {
-        let (found, refreshes) = self.look(group).await?;
-        let launches = found.as_ref().and_then(target::current_use).is_some_and(|used| used.name == template);
-        if launches && self.is_ours(found.as_ref(), &refreshes) {
+        let look = self.look(group).await?;
+        let used = look.group.as_ref().and_then(target::current_use);
+        if used.is_some_and(|used| used.name == template) && self.is_ours(&look) {
             return Ok(());
         }
-        self.mark_off(group).await?;
+        self.mark_off(group, &self.hash, &look.refreshes).await?;
         self.end_refresh(group).await
     }
 

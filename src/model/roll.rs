@@ -1,10 +1,13 @@
 //! Whether running members have to be replaced, read from what they run, never remembered.
 
+use std::collections::BTreeSet;
+
 use super::{
     members::Member,
-    observed::{Group, GroupMember, Refresh, Template, TemplateUse},
+    observed::{Group, GroupMember, Instance, Refresh, Template, TemplateUse},
     plan::{AffectedMember, FieldChange, INSTANCE_REFRESH},
     records::{self, RollMark},
+    target,
 };
 use crate::{clock::Timestamp, contract::problem::Diagnostic};
 
@@ -118,14 +121,22 @@ pub fn belonging<'a>(
     refreshes: &'a [Refresh],
 ) -> Vec<&'a Refresh> {
     match mark {
-        Some(mark) if mark.hash == hash => {
-            refreshes.iter().take_while(|r| mark.newest.as_deref() != Some(r.id.as_str())).collect()
-        }
+        Some(mark) if mark.hash == hash => refreshes
+            .iter()
+            .take_while(|r| mark.newest.as_deref() != Some(r.id.as_str()))
+            // Somebody may have started one to another template since.
+            .filter(|r| {
+                r.desired_template
+                    .as_ref()
+                    .zip(current)
+                    .is_none_or(|(used, t)| is_use_of(used, &t.id, &t.name))
+            })
+            .collect(),
         Some(_) => Vec::new(),
         None => refreshes
             .iter()
             .filter(|r| match (&r.desired_template, current) {
-                (Some(used), Some(current)) => used.id == current.id,
+                (Some(used), Some(current)) => is_use_of(used, &current.id, &current.name),
                 // One that waits to start has no start yet.
                 (None, Some(current)) => {
                     r.start.map_or(!is_final(&r.status), |start| start >= current.created)
@@ -134,6 +145,67 @@ pub fn belonging<'a>(
             })
             .collect(),
     }
+}
+
+/// Whether this is what is used; by name only where one of them tells no id.
+fn is_use_of(used: &TemplateUse, id: &str, name: &str) -> bool {
+    if used.id.is_empty() || id.is_empty() { used.name == name } else { used.id == id }
+}
+
+/// What belongs to the template of a name, as far as a group itself tells; nothing where it has no mark.
+pub fn marked<'a>(
+    group: &Group,
+    hash: &str,
+    template_name: &str,
+    refreshes: &'a [Refresh],
+) -> Vec<&'a Refresh> {
+    let Some(mark) = mark(group) else { return Vec::new() };
+    let launched = target::current_use(group).filter(|used| used.name == template_name);
+    let id = launched.map(|used| used.id.clone()).unwrap_or_default();
+    let template = Template { id, name: template_name.to_owned(), ..Template::default() };
+    belonging(Some(&mark), hash, Some(&template), refreshes)
+}
+
+/// What has served the template, of refreshes that belong to it by the mark. One that began before the last
+/// launch from another template did not: AWS did not show it yet when the group was marked, or somebody has
+/// rolled to that template since. But what an operator has stopped stays so.
+pub fn serving<'a>(
+    own: Vec<&'a Refresh>,
+    group: &Group,
+    template_name: &str,
+    instances: &[Instance],
+    refreshes: &[Refresh],
+) -> Vec<&'a Refresh> {
+    if own.first().is_none_or(|newest| is_stopped(&newest.status)) {
+        return own;
+    }
+    let Some(last) = last_launch_elsewhere(group, template_name, instances, refreshes) else { return own };
+    let serves = |r: &&Refresh| r.desired_template.is_some() || r.start.is_none_or(|start| start >= last);
+    own.into_iter().take_while(serves).collect()
+}
+
+fn is_stopped(status: &str) -> bool {
+    is_final(status) && !matches!(status, "Successful" | "Failed")
+}
+
+/// When the newest of the members was launched that the group, or somebody's refresh, launched from another
+/// template. What somebody attached by hand tells nothing.
+fn last_launch_elsewhere(
+    group: &Group,
+    template_name: &str,
+    instances: &[Instance],
+    refreshes: &[Refresh],
+) -> Option<Timestamp> {
+    let prefix = format!("{}-", group.name);
+    let rolled_to = |used: &TemplateUse| {
+        let mut wanted = refreshes.iter().filter_map(|r| r.desired_template.as_ref());
+        wanted.any(|wanted| is_use_of(wanted, &used.id, &used.name))
+    };
+    let launched: BTreeSet<&str> = outdated(group, template_name)
+        .filter(|m| m.template.as_ref().is_some_and(|t| t.name.starts_with(&prefix) || rolled_to(t)))
+        .map(|m| m.id.as_str())
+        .collect();
+    instances.iter().filter(|i| launched.contains(i.id.as_str())).filter_map(|i| i.launched).max()
 }
 
 /// The mark on a group.
@@ -178,122 +250,4 @@ pub fn decide(
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::model::observed::TemplateUse;
-
-    fn refresh(id: &str, status: &str, start: i64) -> Refresh {
-        Refresh { id: id.into(), status: status.into(), start: Some(Timestamp(start)), ..Refresh::default() }
-    }
-
-    fn group(templates: &[&str]) -> Group {
-        let members = templates
-            .iter()
-            .enumerate()
-            .map(|(i, name)| GroupMember {
-                id: format!("i-{i}"),
-                lifecycle: "InService".into(),
-                template: Some(TemplateUse { name: (*name).into(), ..TemplateUse::default() }),
-                ..GroupMember::default()
-            })
-            .collect();
-        Group { members, ..Group::default() }
-    }
-
-    fn decide_for(refreshes: &[Refresh]) -> Decision {
-        decide(&group(&["new", "old"]), "new", &refreshes.iter().collect::<Vec<_>>(), Some(Timestamp(10)))
-    }
-
-    #[test]
-    fn whoever_leaves_is_not_replaced_and_standby_is_passed_by() {
-        let mut group = group(&["old"; 6]);
-        let lifecycles =
-            ["InService", "Standby", "Terminating:Wait", "Detaching", "EnteringStandby", "InService"];
-        for (member, lifecycle) in group.members.iter_mut().zip(lifecycles) {
-            member.lifecycle = lifecycle.into();
-        }
-        group.members[5].template.as_mut().unwrap().name = "new".into();
-        let mut members = crate::model::members::members(Some(&group), &[]);
-        // EC2 shows it still.
-        let leaving = Member { lifecycle: Some("Detaching".into()), id: "i-9".into(), ..members[0].clone() };
-        members.extend([Member { lifecycle: None, id: "i-8".into(), ..leaving.clone() }, leaving]);
-        let rolled = rolled(&members, |used| used.name == "new");
-        let ids = |members: &[&Member]| members.iter().map(|m| m.id.clone()).collect::<Vec<_>>();
-        assert_eq!(
-            (ids(&rolled.replaced), ids(&rolled.aside)),
-            (vec!["i-0".into()], vec!["i-1".into(), "i-4".into()])
-        );
-        let warning = rolled.warning().unwrap();
-        assert!(
-            warning.detail.contains("i-1, i-4") && warning.detail.contains("exit-standby"),
-            "{warning:?}"
-        );
-    }
-
-    #[test]
-    fn due_is_what_members_run() {
-        assert_eq!(decide(&group(&["new", "new"]), "new", &[], None), Decision::NotDue);
-        assert_eq!(decide(&group(&[]), "new", &[], None), Decision::NotDue);
-        assert_eq!(decide_for(&[]), Decision::Start);
-        let mut leaving = group(&["old"]);
-        leaving.members[0].lifecycle = "Terminating:Wait".into();
-        assert_eq!(decide(&leaving, "new", &[], None), Decision::NotDue);
-        leaving.members[0].lifecycle = "InService".into();
-        leaving.members[0].template = None;
-        assert_eq!(decide(&leaving, "new", &[], None), Decision::NotDue);
-    }
-
-    #[test]
-    fn only_the_newest_refresh_decides() {
-        for status in ["Pending", "InProgress", "Cancelling", "RollbackInProgress", "Baking", "SomethingNew"]
-        {
-            let running = refresh("r", status, 20);
-            assert_eq!(decide_for(std::slice::from_ref(&running)), Decision::Running(running));
-        }
-        assert_eq!(decide_for(&[refresh("r", "Successful", 20)]), Decision::Leftover);
-        for status in ["Cancelled", "RollbackFailed", "RollbackSuccessful"] {
-            assert_eq!(decide_for(&[refresh("r", status, 20)]), Decision::Stopped(status.into()));
-        }
-        assert_eq!(decide_for(&[refresh("s", "Failed", 30), refresh("r", "Cancelled", 20)]), Decision::Start);
-    }
-
-    #[test]
-    fn three_failures_for_one_version_are_enough() {
-        let failed = |starts: &[i64]| {
-            starts.iter().map(|s| refresh(&format!("r{s}"), "Failed", *s)).collect::<Vec<_>>()
-        };
-        assert_eq!(decide_for(&failed(&[30, 20])), Decision::Start);
-        assert!(matches!(decide_for(&failed(&[40, 30, 20])), Decision::GivenUp(_)));
-        // Failures of an earlier version do not count against the latest.
-        assert_eq!(decide_for(&failed(&[40, 30, 5])), Decision::Start);
-        let all = failed(&[40, 30, 20]);
-        let references: Vec<&Refresh> = all.iter().collect();
-        assert_eq!(decide(&group(&["old"]), "new", &references, None), Decision::Start);
-    }
-
-    #[test]
-    fn the_mark_says_whose_a_refresh_is() {
-        let refreshes = [refresh("c", "Failed", 30), refresh("b", "Failed", 20), refresh("a", "Failed", 10)];
-        let of = |mark: Option<RollMark>| {
-            belonging(mark.as_ref(), "h", None, &refreshes).iter().map(|r| r.id.clone()).collect::<Vec<_>>()
-        };
-        let mark = |hash: &str, newest: Option<&str>| {
-            Some(RollMark { hash: hash.into(), newest: newest.map(Into::into) })
-        };
-        assert_eq!(of(mark("h", Some("b"))), ["c"]);
-        assert_eq!(of(mark("h", None)), ["c", "b", "a"]);
-        assert_eq!(of(mark("h", Some("expired"))), ["c", "b", "a"]);
-        assert!(of(mark("other", None)).is_empty());
-    }
-
-    #[test]
-    fn without_a_mark_the_desired_configuration_or_the_start_says() {
-        let mut desired = refresh("c", "InProgress", 30);
-        desired.desired_template = Some(TemplateUse { id: "lt-other".into(), ..TemplateUse::default() });
-        let refreshes = [desired, refresh("b", "Failed", 20), refresh("a", "Failed", 5)];
-        let current = Template { id: "lt-1".into(), created: Timestamp(10), ..Template::default() };
-        let ids: Vec<&str> =
-            belonging(None, "h", Some(&current), &refreshes).iter().map(|r| r.id.as_str()).collect();
-        assert_eq!(ids, ["b"]);
-    }
-}
+mod tests;

@@ -44,6 +44,7 @@ pub fn rollout(desired: &Desired, observed: &Observed, plan: &Plan) -> Result<Ro
         let hash = desired.key.hash();
         let template = observed.templates.iter().find(|template| template.id == used.id);
         let own = roll::belonging(mark.as_ref(), &hash, template, &observed.refreshes);
+        let own = roll::serving(own, group, &used.name, &observed.instances, &observed.refreshes);
         return if own.iter().any(|refresh| refresh.id == active.id) && active.status != "Cancelling" {
             Ok(Rollout::Running(active.clone()))
         } else {

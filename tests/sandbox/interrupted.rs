@@ -2,7 +2,11 @@
 
 use std::time::Duration;
 
-use machinepool::{cloud::recorded::Moment, model::resources::Write};
+use machinepool::{
+    cloud::recorded::Moment,
+    contract::request::Request,
+    model::{observed::Launch, resources::Write},
+};
 use serde_json::{Value, json};
 
 use super::{
@@ -125,4 +129,68 @@ fn the_way_back_leads_home_at_each_status_of_a_refresh() {
         assert_eq!(now.templates().into_keys().collect::<Vec<_>>(), members, "{status} after {minutes} min");
         assert_eq!(now.total(), 3, "{status} after {minutes} min");
     }
+}
+
+/// A pool in the first minute of a roll: members of both templates run.
+fn rolling() -> (Lab, Request) {
+    let lab = settled();
+    let request = patched(json!({"kubernetes_version": "v1.35.0"}));
+    lab.apply(&request).unwrap();
+    lab.wait(Duration::from_secs(30));
+    (lab, request)
+}
+
+/// What a kill is called, and at which write it comes, before it or after.
+type Kill = (&'static str, Moment, fn(&Write) -> bool);
+
+#[test]
+fn a_destroy_that_stops_after_it_ended_a_roll_does_not_stop_the_roll() {
+    let ends_roll = |write: &Write| matches!(write, Write::CancelRefresh { .. });
+    let empties = |write: &Write| matches!(write, Write::UpdateGroup(_));
+    let kills: [Kill; 2] =
+        [("after the cancel", Moment::After, ends_roll), ("before it empties", Moment::Before, empties)];
+    for (about, when, last) in kills {
+        for minutes in [0, 10] {
+            let (lab, request) = rolling();
+            let mut dead = false;
+            lab.set_fault(move |moment, call| {
+                dead |= moment == when && call.write.is_some_and(last);
+                dead.then(|| call.error("us-east-1", "", "no answer"))
+            });
+            lab.destroy(&request.scope).unwrap_err();
+            lab.clear_fault();
+            lab.wait(Duration::from_mins(minutes));
+            lab.apply(&request).unwrap();
+            lab.settle(&request, about);
+            let (now, launch) = (Members::of(&lab.world()), lab.world().groups[GROUP].launch.clone());
+            let Launch::Template(used) = launch else { panic!("{launch:?}") };
+            let templates: Vec<&str> = now.templates().into_keys().collect();
+            assert_eq!(templates, [used.name.as_str()], "{about}, {minutes} min later");
+        }
+    }
+}
+
+#[test]
+fn a_destroy_leaves_an_operators_cancel_one() {
+    let (lab, request) = rolling();
+    lab.edit(|world| "Cancelling".clone_into(&mut hands::group(world).refreshes.last_mut().unwrap().status));
+    lab.set_fault(|_, call| {
+        matches!(call.write, Some(Write::UpdateGroup(_)))
+            .then(|| call.error("us-east-1", "AccessDenied", "no"))
+    });
+    lab.destroy(&request.scope).unwrap_err();
+    lab.clear_fault();
+    lab.wait(Duration::from_mins(10));
+    let plan = lab.plan(&request).unwrap().plan;
+    assert!(plan.warnings.iter().any(|warning| warning.summary.contains("was stopped")), "{plan:#?}");
+}
+
+#[test]
+fn whoever_may_not_write_tags_can_destroy_all_the_same() {
+    let (lab, request) = rolling();
+    lab.set_fault(|_, call| {
+        matches!(call.write, Some(Write::TagGroup { .. }))
+            .then(|| call.error("us-east-1", "AccessDenied", "no"))
+    });
+    lab.destroy(&request.scope).unwrap();
 }

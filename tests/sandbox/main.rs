@@ -12,6 +12,7 @@ mod interrupted;
 mod lab;
 mod limits;
 mod properties;
+mod refreshes;
 mod round_trips;
 mod scenario;
 mod shape;

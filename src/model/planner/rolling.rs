@@ -27,6 +27,7 @@ pub(super) fn decision(
     let mark = roll::mark(live);
     let hash = desired.key.hash();
     let own = roll::belonging(mark.as_ref(), &hash, target.existing, &observed.refreshes);
+    let own = roll::serving(own, live, &target.name, &observed.instances, &observed.refreshes);
     let latest = target.existing.and_then(|t| target::latest(observed, t));
     let unchanged = latest.filter(|v| diff::template_data(Some(&v.data), &desired.template.data).is_empty());
     roll::decide(live, &target.name, &own, unchanged.map(|v| v.created))

@@ -163,6 +163,10 @@ fn repointed() -> Observed {
     old
 }
 
+fn refresh(id: &str, status: &str) -> Refresh {
+    Refresh { id: id.into(), status: status.into(), start: Some(Timestamp(50)), ..Refresh::default() }
+}
+
 #[test]
 fn a_new_pool_is_made_in_order() {
     let plan = plan_for(native, &testing::nothing());

@@ -61,7 +61,10 @@ pub(super) fn rollout(
     let mark = group.and_then(roll::mark);
     let template = current.and_then(|current| seen.templates.iter().find(|t| t.id == current.id));
     let hash = mark.as_ref().map(|mark| mark.hash.clone()).unwrap_or_default();
-    let own = roll::belonging(mark.as_ref(), &hash, template, &seen.refreshes);
+    let mut own = roll::belonging(mark.as_ref(), &hash, template, &seen.refreshes);
+    if let (Some(group), Some(current)) = (group, current) {
+        own = roll::serving(own, group, current.name, &seen.instances, &seen.refreshes);
+    }
     let active = roll::active(&seen.refreshes);
     let shown = active.or(seen.refreshes.first());
     let is_own = |refresh: &Refresh| own.iter().any(|known| known.id == refresh.id);

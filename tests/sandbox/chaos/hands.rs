@@ -6,6 +6,7 @@ use machinepool::{
     clock::Clock as _,
     cloud::{
         Cloud as _,
+        recorded::Moment,
         sandbox::{RefreshOptions, StoredGroup, World},
     },
     model::{
@@ -57,11 +58,36 @@ pub(crate) fn start_desired_refresh(lab: &mut Lab) {
     start(lab, Some(used));
 }
 
-fn start(lab: &Lab, desired: Option<TemplateUse>) {
+/// With a template that has neither the pool's name nor its tags as desired configuration.
+pub(crate) fn start_other_refresh(lab: &mut Lab) {
+    const ID: &str = "lt-0ops";
+    let other = lab.edit(|world| {
+        let mut template = templates(world).next().unwrap().1.clone();
+        "ops-experiment".clone_into(&mut template.name);
+        template.tags.clear();
+        let used = TemplateUse { id: ID.to_owned(), name: template.name.clone(), version: "1".to_owned() };
+        world.templates.insert(ID.to_owned(), template);
+        used
+    });
+    start(lab, Some(other));
+}
+
+pub(crate) fn start(lab: &Lab, desired: Option<TemplateUse>) {
     let now = lab.clock.now();
     let options = RefreshOptions { warmup_seconds: 300, desired, ..RefreshOptions::default() };
     lab.edit(|world| world.start_refresh_by_hand(GROUP, options, now)).expect("it starts");
     lab.wait(Duration::from_mins(1));
+}
+
+/// A destroy of the pool dies once it has ended the refresh.
+pub(crate) fn stop_a_destroy(lab: &mut Lab) {
+    let mut dead = false;
+    lab.set_fault(move |moment, call| {
+        dead |= moment == Moment::Before && matches!(call.write, Some(Write::UpdateGroup(_)));
+        dead.then(|| call.error("us-east-1", "", "no answer"))
+    });
+    lab.destroy(&patched(json!({})).scope).unwrap_err();
+    lab.clear_fault();
 }
 
 /// AWS's list of statuses is open.

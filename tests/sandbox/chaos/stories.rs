@@ -199,6 +199,22 @@ fn rolls() -> Vec<Story> {
             roll(),
         ),
         Story::to(
+            "mending while a stranger's refresh to another template runs",
+            pool_and([Hand(hands::start_other_refresh)]),
+            json!({}),
+        ),
+        Story::to(
+            "roll while a stranger's refresh to another template runs",
+            pool_and([Hand(hands::start_other_refresh)]),
+            roll(),
+        ),
+        Story::to(
+            "roll whose destroy was stopped half-way",
+            pool_and([Applied(roll(), 1), Hand(hands::stop_a_destroy)]),
+            roll(),
+        )
+        .without_way_back(),
+        Story::to(
             "roll while a refresh of an unknown status runs",
             pool_and([Applied(roll(), 6), Hand(hands::make_status_unknown)]),
             next_roll(),
@@ -286,6 +302,7 @@ fn ends() -> Vec<Story> {
         Story::end("destroy of an autoscaled pool", vec![Applied(autoscaled(), 10)]),
         Story::end("destroy of a pool just made", vec![Applied(json!({}), 0)]),
         Story::end("destroy while a roll runs", pool_and([Applied(roll(), 6)])),
+        Story::end("destroy while a roll begins", pool_and([Applied(roll(), 0)])),
         Story::end("destroy with protected members", pool_and([Hand(hands::protect)])),
         Story::end("destroy with Terminate suspended", pool_and([Hand(hands::suspend_terminate)])),
         Story::end("destroy of everything awkward", {

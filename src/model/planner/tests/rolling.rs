@@ -2,10 +2,6 @@
 
 use super::*;
 
-fn refresh(id: &str, status: &str) -> Refresh {
-    Refresh { id: id.into(), status: status.into(), start: Some(Timestamp(50)), ..Refresh::default() }
-}
-
 #[test]
 fn a_roll_replaces_template_and_record_and_starts_one_refresh() {
     let plan = plan_for(v2, &settled(unchanged));
