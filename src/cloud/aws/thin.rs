@@ -20,6 +20,7 @@ use aws_smithy_runtime_api::{
 use aws_smithy_types::{body::SdkBody, config_bag::ConfigBag};
 use bytes::Bytes;
 use http_body::{Body, Frame};
+use memchr::memchr;
 
 /// Sees to it that answers are whole, and thins those of `DescribeInstances`.
 #[derive(Debug)]
@@ -131,11 +132,11 @@ impl Thinner {
         let mut kept = Vec::new();
         while !rest.is_empty() {
             if self.tag.is_empty() {
-                let (text, more) = rest.split_at(position(rest, b'<').unwrap_or(rest.len()));
+                let (text, more) = rest.split_at(memchr(b'<', rest).unwrap_or(rest.len()));
                 self.text(text, &mut kept);
                 rest = more;
             }
-            let Some(end) = position(rest, b'>') else {
+            let Some(end) = memchr(b'>', rest) else {
                 self.tag.extend_from_slice(rest);
                 break;
             };
@@ -185,10 +186,6 @@ impl Thinner {
             self.left_out = Some(self.open);
         }
     }
-}
-
-fn position(bytes: &[u8], wanted: u8) -> Option<usize> {
-    bytes.iter().position(|byte| *byte == wanted)
 }
 
 /// The name of an element, of its start tag.
