@@ -121,7 +121,7 @@ impl Cli {
 }
 
 impl GlobalArgs {
-    /// The sandbox's file; an empty name, as of an empty environment variable, is none.
+    /// The sandbox's file; an empty environment variable names none.
     pub fn sandbox(&self) -> Option<PathBuf> {
         self.sandbox.as_ref().filter(|name| !name.is_empty()).map(PathBuf::from)
     }

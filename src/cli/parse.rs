@@ -3,8 +3,9 @@
 use std::ffi::OsString;
 
 use clap::{
-    CommandFactory, FromArgMatches,
+    ArgMatches, CommandFactory, FromArgMatches,
     error::{ContextKind, ContextValue, ErrorKind},
+    parser::ValueSource,
 };
 
 use super::{Cli, spelling, values};
@@ -30,7 +31,18 @@ pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Parsed, Failure
     let mut args: Vec<OsString> = args.into_iter().collect();
     let rest = args.split_off(args.len().min(1));
     args.extend(spelling::normalise(&command, rest));
-    match command.try_get_matches_from(&args).and_then(|matches| Cli::from_arg_matches(&matches)) {
+    let mut sandbox_without_name = false;
+    let cli = command.try_get_matches_from(&args).and_then(|matches| {
+        sandbox_without_name = names_no_sandbox(&matches);
+        Cli::from_arg_matches(&matches)
+    });
+    match cli {
+        Ok(_) if sandbox_without_name => Err(Failure::new(
+            Kind::Usage,
+            "--sandbox names no file",
+            "Its value is empty, as that of a shell's variable which is not set. Name the sandbox's file; without the \
+             option the command works in AWS.",
+        )),
         Ok(cli) => cli.check().map(|()| Parsed::Run(Box::new(cli))),
         Err(error) if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) => {
             Ok(Parsed::Show(error.to_string()))
@@ -47,6 +59,13 @@ pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Parsed, Failure
             Err(failure)
         }
     }
+}
+
+/// Whether the option was given with nothing: taken for none, it would lead a script into the real account. An empty
+/// variable of the environment is none.
+fn names_no_sandbox(matches: &ArgMatches) -> bool {
+    matches.value_source("sandbox") == Some(ValueSource::CommandLine)
+        && matches.get_one::<OsString>("sandbox").is_some_and(|name| name.is_empty())
 }
 
 /// In which form a program that calls this one wants to be told of results and errors.
@@ -372,8 +391,12 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_sandbox_name_is_none() {
-        assert_eq!(run(&["version", "-sandbox="]).global.sandbox(), None);
+    fn an_empty_sandbox_name_is_no_way_into_the_account() {
+        for args in [&["apply", "-sandbox="][..], &["--sandbox", "", "apply"], &["apply", "--sandbox", ""]] {
+            let failure = fails(args);
+            assert_eq!(failure.kind, Kind::Usage);
+            assert!(failure.diagnostics[0].summary.contains("names no file"), "{args:?}: {failure:?}");
+        }
         assert_eq!(
             run(&["-sandbox", "x.json", "version"]).global.sandbox().as_deref(),
             Some(Path::new("x.json"))

@@ -289,5 +289,12 @@ fn plan(teardown: &Teardown) -> Plan {
     let mut warnings = teardown.plan.warnings.clone();
     let known = teardown.problems.iter();
     warnings.extend(known.map(|p| Diagnostic { severity: Severity::Warning, ..p.clone() }));
-    Plan { changes, warnings, ..Plan::default() }
+    Plan { changes, warnings, terminated: ending(teardown.group.as_ref()), ..Plan::default() }
+}
+
+/// How many members end with the group: those that are not on their way out already.
+fn ending(group: Option<&Group>) -> u32 {
+    let members = group.map_or(&[][..], |group| &group.members);
+    let ending = members.iter().filter(|member| !roll::is_leaving(&member.lifecycle)).count();
+    u32::try_from(ending).unwrap_or(u32::MAX)
 }

@@ -203,7 +203,7 @@ pub struct Plan {
     /// Members that a roll replaces, whose zone the pool leaves, or whose zone gets another subnet; sorted by zone
     /// and id.
     pub replaced: Vec<AffectedMember>,
-    /// How many members a scale-in terminates, without drain.
+    /// How many members a scale-in or a destroy terminates, without drain.
     pub terminated: u32,
     /// What is odd or costs something: dropped labels, members terminated without drain, ...
     pub warnings: Vec<Diagnostic>,

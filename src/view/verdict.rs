@@ -17,7 +17,7 @@ pub(super) fn verdict(plan: &Plan, subject: &Subject<'_>) -> String {
         };
     }
     match subject.purpose {
-        Purpose::Destroy => format!("This destroys the {pool}: {}.", resources(plan)),
+        Purpose::Destroy => format!("This destroys the {pool}: {}.{}", resources(plan), ending(plan)),
         Purpose::Apply if creates_group(plan) => {
             format!("This creates the {pool}: {}. No running instance is replaced.", resources(plan))
         }
@@ -25,6 +25,17 @@ pub(super) fn verdict(plan: &Plan, subject: &Subject<'_>) -> String {
             let template = plan.changes.iter().find(|change| change.address == Address::Template);
             let instances = Affected::of(plan).sentence(template.and_then(|change| change.reason.as_deref()));
             format!("This changes the {pool}: {}. {instances}", resources(plan))
+        }
+    }
+}
+
+/// The instances that end with their group, whatever has kept them from it: a sentence, or nothing.
+fn ending(plan: &Plan) -> String {
+    match plan.terminated {
+        0 => String::new(),
+        1 => " 1 instance is terminated without drain, also if it is protected from scale-in.".to_owned(),
+        many => {
+            format!(" {many} instances are terminated without drain, also those protected from scale-in.")
         }
     }
 }

@@ -291,8 +291,24 @@ fn change(change: &crate::model::status::PendingChange) -> String {
 fn warning(warning: &Diagnostic, style: Style) -> String {
     let detail = abridge::paragraphs(&text::block(&warning.detail), style.width.saturating_sub(2));
     let mut lines = headed(Tone::Caution, "Warning:", &warning.summary, style);
-    lines.extend(text::indent(detail.trim(), 2).lines().map(|detail| text::fit(detail, style.width)));
+    lines.extend(text::indent(detail.trim(), 2).lines().map(|detail| within(detail, style.width)));
     lines.join("\n")
+}
+
+/// How many columns the rest of a broken command stands further in, and as many take blank and sign at a break.
+const CONTINUED: usize = 2;
+
+/// A line that fits. A command, which stands further in, is broken as a shell takes it, so that it can be copied.
+fn within(line: &str, width: usize) -> String {
+    let words = line.trim_start();
+    let indent = line.len() - words.len();
+    if indent <= CONTINUED || text::fit(line, width) == line {
+        return text::fit(line, width);
+    }
+    let wrapped = text::wrap(words, width.saturating_sub(indent + 2 * CONTINUED));
+    let further = format!(" \\\n{}", " ".repeat(indent + CONTINUED));
+    let whole = format!("{}{}", " ".repeat(indent), wrapped.lines().collect::<Vec<_>>().join(&further));
+    whole.lines().map(|line| text::fit(line, width)).collect::<Vec<_>>().join("\n")
 }
 
 /// A moment: `2026-01-31 12:00:00 UTC`.

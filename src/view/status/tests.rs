@@ -238,3 +238,17 @@ fn a_roll_just_started_is_not_said_to_be_over() {
         assert!(shown.contains(", AWS has not counted yet what is left"), "{shown}");
     }
 }
+
+#[test]
+fn a_command_in_a_warning_can_be_copied_at_any_width() {
+    let command = "aws autoscaling resume-processes --auto-scaling-group-name captf-team-a-demo-pool-0-43c6d828 \
+                   --scaling-processes Launch Terminate";
+    let one = Diagnostic::warning("The roll waits", format!("Resume them:\n\n  {command}"));
+    for width in [70, 80, 100, 120, 200] {
+        let shown = warning(&one, plain(width));
+        assert!(shown.lines().all(|line| line.chars().count() <= width), "{shown}");
+        let pasted = shown.replace(" \\\n", " ");
+        let words: Vec<&str> = pasted.split_whitespace().collect();
+        assert!(words.join(" ").ends_with(command), "{shown}");
+    }
+}
