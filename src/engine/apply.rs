@@ -169,8 +169,16 @@ fn partial(plan: &Plan, ledger: Ledger<'_>) -> Failure {
         let mut all = ledger.done.iter().copied().chain(ledger.failed.iter().map(|(step, _)| *step));
         all.any(|known| std::ptr::eq(known, step))
     };
+    let mut given_up = ledger.failed.iter().filter(|(_, f)| f.kind == Kind::Interrupted).peekable();
+    // It may have several calls, of which some were made: an instance refresh was told to end, say.
+    let given_up = match given_up.peek() {
+        Some(_) => {
+            format!("Begun, and given up before its end: {}.\n", list(given_up.map(|(step, _)| *step)))
+        }
+        None => String::new(),
+    };
     let summary = format!(
-        "Done before: {}.\nNot begun: {}.\nRun the command again to go on from here.",
+        "Done before: {}.\n{given_up}Not begun: {}.\nRun the command again to go on from here.",
         list(ledger.done.iter().copied()),
         list(steps(plan).filter(|step| !begun(step)))
     );

@@ -42,7 +42,8 @@ pub async fn destroy(ctx: &Context<'_>, teardown: &Teardown) -> Result<Counts, F
     let ctx = &Context { cloud: &cloud, ..*ctx };
     let performer = Performer::new(ctx, &teardown.identity, String::new());
     let problems = RefCell::new(teardown.problems.clone());
-    let run = Run { ctx, teardown, performer, done: RefCell::default(), problems };
+    let run =
+        Run { ctx, teardown, performer, done: RefCell::default(), given_up: RefCell::default(), problems };
     match run.all().await {
         Ok(()) => finish(teardown, run.problems.into_inner()),
         Err(failure) => Err(run.told(failure)),
@@ -64,6 +65,8 @@ struct Run<'a> {
     performer: Performer<'a>,
     /// What was done so far, in words.
     done: RefCell<Vec<String>>,
+    /// What an interrupt ended half-way.
+    given_up: RefCell<Option<String>>,
     /// What went wrong so far and stopped nothing.
     problems: RefCell<Vec<Diagnostic>>,
 }
@@ -112,7 +115,11 @@ impl Run<'_> {
         {
             let done = self.done.borrow().join(", ");
             let done = if done.is_empty() { "nothing" } else { &done };
-            last.add(&format!("Done before: {done}.\nRun the command again to go on from here."));
+            let given_up = match &*self.given_up.borrow() {
+                Some(what) => format!("Begun, and given up before its end: {what}.\n"),
+                None => String::new(),
+            };
+            last.add(&format!("Done before: {done}.\n{given_up}Run the command again to go on from here."));
         }
         failure.diagnostics.extend(self.problems.borrow().iter().cloned());
         failure
@@ -162,8 +169,12 @@ impl Run<'_> {
         self.ctx.progress.tell(Event::Started { address, what: what.clone() });
         let outcome = self.performer.task(&task).await;
         let took = self.ctx.clock.now().since(begin);
-        if outcome.is_ok() {
-            self.done.borrow_mut().push(what.clone());
+        match &outcome {
+            Ok(()) => self.done.borrow_mut().push(what.clone()),
+            Err(failure) if failure.kind == Kind::Interrupted => {
+                *self.given_up.borrow_mut() = Some(what.clone())
+            }
+            Err(_) => {}
         }
         self.ctx.progress.tell(match &outcome {
             Ok(()) => Event::Done { address, what, took },

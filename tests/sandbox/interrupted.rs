@@ -194,3 +194,24 @@ fn whoever_may_not_write_tags_can_destroy_all_the_same() {
     });
     lab.destroy(&request.scope).unwrap();
 }
+
+/// A step of several calls that was given up half-way is neither done nor not begun.
+#[test]
+fn what_an_interrupt_ends_half_way_is_told() {
+    let words = format!("Begun, and given up before its end: ending the instance refresh of {GROUP}.");
+    for destroys in [false, true] {
+        let (lab, request) = rolling();
+        let interrupter = std::rc::Rc::clone(&lab.interrupter);
+        lab.set_fault(move |moment, call| {
+            if moment == Moment::After && matches!(call.write, Some(Write::CancelRefresh { .. })) {
+                interrupter.borrow().as_ref().unwrap().raise();
+            }
+            None
+        });
+        let next = patched(json!({"kubernetes_version": "v1.36.0"}));
+        let failure =
+            if destroys { lab.destroy(&request.scope).unwrap_err() } else { lab.apply(&next).unwrap_err() };
+        let detail = &failure.diagnostics.last().unwrap().detail;
+        assert!(detail.contains(&words), "{detail}");
+    }
+}
