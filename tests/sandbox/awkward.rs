@@ -11,7 +11,7 @@ use machinepool::{
 };
 use serde_json::{Value, json};
 
-use super::lab::{GROUP, Lab, base_inputs, merge, patched};
+use super::lab::{GROUP, Lab, base_inputs, both, merge, patched};
 
 const KEY: &str = "pool/demo-pool-0";
 
@@ -170,6 +170,18 @@ fn a_pinned_image_that_goes_later_holds_up_nothing() {
     lab.cloud.clear();
     assert_eq!(lab.apply(&patched(pinned("ami-134101"))).unwrap_err().kind, Kind::Refused);
     assert!(lab.cloud.writes().is_empty());
+}
+
+#[test]
+fn a_pinned_image_that_is_gone_holds_up_a_roll() {
+    let lab = settled(pinned("ami-134101"));
+    lab.edit(|world| world.deregistered.insert("ami-134101".to_owned()));
+    lab.cloud.clear();
+    let newer = both(pinned("ami-134101"), &json!({"kubernetes_version": "v1.35.0"}));
+    let failure = lab.apply(&patched(newer)).unwrap_err();
+    assert_eq!(failure.kind, Kind::Refused);
+    assert!(failure.diagnostics[0].summary.contains("ami-134101"), "{failure:?}");
+    assert!(lab.cloud.writes().is_empty(), "{:?}", lab.cloud.writes());
 }
 
 /// Earlier outputs stay with whoever has recorded them; an empty list would make Cluster API delete Nodes.

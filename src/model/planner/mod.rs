@@ -132,7 +132,7 @@ pub fn plan(request: &Request, observed: &Observed) -> Result<(Desired, Plan), V
     image::check_launchable(
         request,
         &observed.images,
-        launched_image(observed),
+        launched_image(&desired, observed),
         request.exports.region.as_str(),
     )
     .map_err(|problem| vec![problem])?;
@@ -140,10 +140,11 @@ pub fn plan(request: &Request, observed: &Observed) -> Result<(Desired, Plan), V
     Ok((desired, plan))
 }
 
-/// The image that a live group launches now.
-fn launched_image(observed: &Observed) -> Option<&str> {
-    let used = target::current_use(observed.group.as_ref().filter(|group| !group.deleting)?)?;
-    let template = observed.templates.iter().find(|template| template.id == used.id)?;
+/// The image that a live group launches now, if it stays on its template: who rolls needs one that is there.
+fn launched_image<'a>(desired: &Desired, observed: &'a Observed) -> Option<&'a str> {
+    observed.group.as_ref().filter(|group| !group.deleting)?;
+    let target = target::target(desired, observed);
+    let template = target.existing.filter(|_| !target.repoints())?;
     target::latest(observed, template)?.data.image_id.as_deref()
 }
 
