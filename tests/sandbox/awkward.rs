@@ -359,6 +359,25 @@ fn a_zone_record_edited_by_hand_moves_no_member() {
 }
 
 #[test]
+fn a_zone_record_edited_by_hand_is_mended_beside_failure_domains() {
+    let lab = settled(json!({}));
+    let request = patched(json!({"failure_domains": ["us-east-1a"]}));
+    lab.settle(&request, "one zone");
+    let record = "machinepool.captf.io/inherited-zones";
+    let whole = lab.world().groups[GROUP].tags[record].value.clone();
+    assert!(whole.contains('/'), "{whole}");
+    lab.edit(|world| {
+        let tags = &mut world.groups.get_mut(GROUP).unwrap().tags;
+        tags.get_mut(record).unwrap().value = "us-east-1a".to_owned();
+    });
+    lab.settle(&request, "the record is mended");
+    assert_eq!(lab.world().groups[GROUP].tags[record].value, whole);
+    let (_, template) =
+        super::shape::templates(&lab.world()).next().map(|(i, t)| (i.clone(), t.clone())).unwrap();
+    assert_eq!(template.tags[record], whole);
+}
+
+#[test]
 fn a_pool_whose_object_has_another_name_knows_itself() {
     let lab = Lab::new();
     let mut inputs = base_inputs();
