@@ -64,6 +64,11 @@ impl View<'_> {
         self.live.is_some() && self.target.repoints()
     }
 
+    /// Nobody is to be left: whoever goes is not replaced, and there is nobody to roll.
+    fn empties(&self) -> bool {
+        self.live.is_some() && self.desired.group.is_empty()
+    }
+
     /// An active refresh has to end first: the group is pointed elsewhere, or one of ours is to start.
     fn ends_refresh(&self) -> bool {
         let active = self.live.is_some() && roll::active(&self.observed.refreshes).is_some();
@@ -78,6 +83,7 @@ struct Draft {
     stages: [Vec<Vec<Step>>; PHASES],
     replaced: Vec<AffectedMember>,
     terminated: u32,
+    overlap: u32,
     warnings: Vec<Diagnostic>,
     notes: Vec<String>,
     /// What AWS would refuse half-way.
@@ -170,6 +176,7 @@ fn draw(desired: &Desired, observed: &Observed) -> Result<Plan, Vec<Diagnostic>>
         changes: draft.changes.into_values().collect(),
         replaced: draft.replaced,
         terminated: draft.terminated,
+        overlap: draft.overlap,
         warnings: draft.warnings,
         notes: draft.notes,
         stages: draft.stages.into_iter().filter(|stage| !stage.is_empty()).collect(),
