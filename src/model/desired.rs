@@ -92,6 +92,13 @@ pub struct DesiredGroup {
     pub tags: Tags,
 }
 
+impl DesiredGroup {
+    /// Whether the group is to have no members, whatever others set.
+    pub fn is_empty(&self) -> bool {
+        self.max == 0
+    }
+}
+
 /// The roll key of a request.
 pub fn roll_key(request: &Request) -> RollKey {
     RollKey {

@@ -126,7 +126,8 @@ pub fn no_version() -> Diagnostic {
 }
 
 /// Refuses an image that is known by its id and cannot be launched, so that nothing is written for it. The one that the
-/// pool launches already (`current`) is excused: a deregistered image holds up neither scaling nor a rotation.
+/// pool launches already and goes on with (`current`) is excused: a deregistered image holds up neither scaling nor a
+/// rotation. It does hold up a roll, whose replacements could not be launched.
 pub fn check_launchable(
     request: &Request,
     images: &Images,

@@ -203,8 +203,11 @@ pub struct Plan {
     /// Members that a roll replaces, whose zone the pool leaves, or whose zone gets another subnet; sorted by zone
     /// and id.
     pub replaced: Vec<AffectedMember>,
-    /// How many members a scale-in or a destroy terminates, without drain.
+    /// How many members a scale-in terminates, without drain, other than those in `replaced`; all, if this is a
+    /// destroy.
     pub terminated: u32,
+    /// How many of those in `replaced` a scale-in terminates at least, so that nothing replaces them.
+    pub overlap: u32,
     /// What is odd or costs something: dropped labels, members terminated without drain, ...
     pub warnings: Vec<Diagnostic>,
     /// Clean-up, a roll under way and such: no change, no exit code 2.

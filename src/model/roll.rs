@@ -189,7 +189,8 @@ fn is_stopped(status: &str) -> bool {
 }
 
 /// When the newest of the members was launched that the group, or somebody's refresh, launched from another
-/// template. What somebody attached by hand tells nothing.
+/// template. What somebody attached by hand tells nothing, nor does a member in standby or otherwise out of service:
+/// EC2's launch time is that of the last start, and whoever mends such a one may have stopped and started it.
 fn last_launch_elsewhere(
     group: &Group,
     template_name: &str,
@@ -202,6 +203,7 @@ fn last_launch_elsewhere(
         wanted.any(|wanted| is_use_of(wanted, &used.id, &used.name))
     };
     let launched: BTreeSet<&str> = outdated(group, template_name)
+        .filter(|m| m.lifecycle == "InService" || m.lifecycle.starts_with("Pending"))
         .filter(|m| m.template.as_ref().is_some_and(|t| t.name.starts_with(&prefix) || rolled_to(t)))
         .map(|m| m.id.as_str())
         .collect();

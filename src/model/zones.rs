@@ -52,7 +52,8 @@ impl<'a> Copies<'a> {
     }
 
     /// The copy that counts. Where they differ: the one that is what the group spans; else the group's, unless the
-    /// cluster knows none of its zones.
+    /// cluster knows none of its zones. With `failure_domains` a group spans those, which says nothing of the record:
+    /// then the one that has all zones of the other and more, else the template's.
     fn record(&self, request: &Request, group: Option<&Group>) -> Option<&'a str> {
         let (Some((_, ours)), Some((_, copy))) = (self.group, self.template) else {
             return self.group.or(self.template).map(|(_, record)| record);
@@ -67,6 +68,10 @@ impl<'a> Copies<'a> {
             record.split('/').filter(|zone| known.contains_key(*zone)).collect()
         };
         let (ours_known, copy_known) = (zones(ours), zones(copy));
+        if !request.failure_domains.is_empty() {
+            let has_more = ours_known.is_superset(&copy_known) && ours_known != copy_known;
+            return Some(if has_more { ours } else { copy });
+        }
         let counts = match (ours_known == spanned, copy_known == spanned) {
             (true, false) => ours,
             (false, true) => copy,
@@ -312,6 +317,24 @@ mod tests {
         }
         let same = zones(&testing::request(|_| {}), Some(&recorded(ALL)), &[&copy(ALL)], &Known::default());
         assert!(same.unwrap().edited.is_none());
+    }
+
+    #[test]
+    fn with_failure_domains_no_copy_is_narrowed_by_an_edit() {
+        let request = testing::request(|r| r.failure_domains = vec!["us-east-1a".into()]);
+        for (ours, theirs, counts) in [
+            ("us-east-1a", ALL, ALL),
+            (ALL, "us-east-1a", ALL),
+            ("nonsense", ALL, ALL),
+            (ALL, "nonsense", ALL),
+            ("us-east-1a", "us-east-1b", "us-east-1b"),
+            ("us-east-1a/gone", "us-east-1a/went", "us-east-1a/went"),
+        ] {
+            let group = Group { subnets: ["subnet-00".to_owned()].into(), ..recorded(ours) };
+            let found = zones(&request, Some(&group), &[&copy(theirs)], &Known::default()).unwrap();
+            assert_eq!(found.record, counts, "{ours} {theirs}");
+            assert!(found.edited.is_some());
+        }
     }
 
     #[test]

@@ -23,6 +23,8 @@ pub(super) struct Affected<'a> {
     moving: Vec<&'a AffectedMember>,
     /// How many more a scale-in ends; which, Auto Scaling decides.
     terminated: u32,
+    /// How many of those replaced it ends at least.
+    overlap: u32,
 }
 
 impl<'a> Affected<'a> {
@@ -30,7 +32,7 @@ impl<'a> Affected<'a> {
         let (leaving, others): (Vec<_>, Vec<_>) =
             plan.replaced.iter().partition(|member| member.why == ZONE_REMOVED);
         let (moving, rolled) = others.into_iter().partition(|member| member.why == SUBNET_EXCHANGED);
-        Self { rolled, leaving, moving, terminated: plan.terminated }
+        Self { rolled, leaving, moving, terminated: plan.terminated, overlap: plan.overlap }
     }
 
     /// Whether running instances are replaced or terminated, which, and why; `template` is why the
@@ -55,6 +57,13 @@ impl<'a> Affected<'a> {
             sentences.push(format!(
                 "{} may be terminated without drain and replaced, because {whose} another subnet.",
                 subjects(&self.moving)
+            ));
+        }
+        if self.overlap > 0 {
+            let verb = if self.overlap == 1 { "is" } else { "are" };
+            sentences.push(format!(
+                "At least {} of these {verb} terminated without drain and not replaced, because the pool shrinks.",
+                self.overlap
             ));
         }
         match self.terminated {

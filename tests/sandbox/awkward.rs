@@ -11,7 +11,7 @@ use machinepool::{
 };
 use serde_json::{Value, json};
 
-use super::lab::{GROUP, Lab, base_inputs, merge, patched};
+use super::lab::{GROUP, Lab, base_inputs, both, merge, patched};
 
 const KEY: &str = "pool/demo-pool-0";
 
@@ -170,6 +170,18 @@ fn a_pinned_image_that_goes_later_holds_up_nothing() {
     lab.cloud.clear();
     assert_eq!(lab.apply(&patched(pinned("ami-134101"))).unwrap_err().kind, Kind::Refused);
     assert!(lab.cloud.writes().is_empty());
+}
+
+#[test]
+fn a_pinned_image_that_is_gone_holds_up_a_roll() {
+    let lab = settled(pinned("ami-134101"));
+    lab.edit(|world| world.deregistered.insert("ami-134101".to_owned()));
+    lab.cloud.clear();
+    let newer = both(pinned("ami-134101"), &json!({"kubernetes_version": "v1.35.0"}));
+    let failure = lab.apply(&patched(newer)).unwrap_err();
+    assert_eq!(failure.kind, Kind::Refused);
+    assert!(failure.diagnostics[0].summary.contains("ami-134101"), "{failure:?}");
+    assert!(lab.cloud.writes().is_empty(), "{:?}", lab.cloud.writes());
 }
 
 /// Earlier outputs stay with whoever has recorded them; an empty list would make Cluster API delete Nodes.
@@ -344,6 +356,25 @@ fn a_zone_record_edited_by_hand_moves_no_member() {
     lab.apply(&request).unwrap();
     lab.settle(&request, "the record is mended");
     assert_eq!(lab.world().active_members(GROUP), before);
+}
+
+#[test]
+fn a_zone_record_edited_by_hand_is_mended_beside_failure_domains() {
+    let lab = settled(json!({}));
+    let request = patched(json!({"failure_domains": ["us-east-1a"]}));
+    lab.settle(&request, "one zone");
+    let record = "machinepool.captf.io/inherited-zones";
+    let whole = lab.world().groups[GROUP].tags[record].value.clone();
+    assert!(whole.contains('/'), "{whole}");
+    lab.edit(|world| {
+        let tags = &mut world.groups.get_mut(GROUP).unwrap().tags;
+        tags.get_mut(record).unwrap().value = "us-east-1a".to_owned();
+    });
+    lab.settle(&request, "the record is mended");
+    assert_eq!(lab.world().groups[GROUP].tags[record].value, whole);
+    let (_, template) =
+        super::shape::templates(&lab.world()).next().map(|(i, t)| (i.clone(), t.clone())).unwrap();
+    assert_eq!(template.tags[record], whole);
 }
 
 #[test]

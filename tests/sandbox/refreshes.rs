@@ -8,6 +8,7 @@ use machinepool::{
     model::{
         observed::{Launch, TemplateUse},
         plan::{INSTANCE_REFRESH, Plan},
+        resources::Write,
         rollout::Rollout,
         status::{self, Compared},
     },
@@ -16,7 +17,7 @@ use serde_json::{Value, json};
 
 use super::{
     chaos::hands::{self, group},
-    lab::{GROUP, Lab, patched},
+    lab::{GROUP, Lab, both, patched},
     shape::Members,
 };
 
@@ -66,6 +67,31 @@ fn end_newest(lab: &Lab, status: &str) {
         refresh.batch.clear();
         refresh.left.clear();
     });
+}
+
+#[test]
+fn a_new_version_of_a_pool_that_is_emptied_starts_no_refresh() {
+    let lab = Lab::new();
+    lab.apply(&patched(json!({}))).unwrap();
+    lab.wait(Duration::from_mins(10));
+    let v2 = json!({"kubernetes_version": "v1.35.0"});
+    let empty = patched(both(v2.clone(), &json!({"replicas": 0})));
+    lab.cloud.clear();
+    lab.apply(&empty).unwrap();
+    let starts =
+        |lab: &Lab| lab.cloud.writes().iter().filter(|w| matches!(w, Write::StartRefresh { .. })).count();
+    assert_eq!(starts(&lab), 0, "{:?}", lab.cloud.writes());
+    // At once, while they leave, and scaled out again before they are gone.
+    assert!(lab.plan(&empty).unwrap().plan.changes.is_empty());
+    lab.wait(Duration::from_secs(30));
+    assert!(lab.plan(&empty).unwrap().plan.changes.is_empty());
+    lab.settle(&empty, "emptied");
+    assert!(lab.world().active_members(GROUP).is_empty());
+    let again = patched(v2);
+    lab.apply(&again).unwrap();
+    lab.settle(&again, "scaled out again");
+    assert_eq!((lab.world().active_members(GROUP).len(), starts(&lab)), (3, 0));
+    assert_eq!(super::shape::templates(&lab.world()).count(), 1, "the earlier template is gone");
 }
 
 #[test]
@@ -139,7 +165,7 @@ fn a_refresh_to_an_older_version_of_our_template_serves_our_roll() {
     let launch = lab.world().groups[GROUP].launch.clone();
     let Launch::Template(used) = launch else { panic!("{launch:?}") };
     let first = TemplateUse { version: "1".into(), ..used };
-    let relabelled = patched(super::lab::both(rolled(), &json!({"node_labels": {"tier": "gpu"}})));
+    let relabelled = patched(both(rolled(), &json!({"node_labels": {"tier": "gpu"}})));
     hands::start(&lab, Some(first));
     let plan = lab.plan(&relabelled).unwrap().plan;
     assert!(!rolls(&plan) && plan.notes.iter().any(|note| note.contains("under way")), "{plan:#?}");

@@ -19,7 +19,10 @@ pub(super) fn plan(view: &View<'_>, draft: &mut Draft) {
     let own: Vec<&Member> = members.iter().filter(|m| is_at_stake(m)).collect();
     let capacity = capacity(view, live, &own, draft);
     let moves = outside(view, live, &own, draft);
-    exchanged(view, live, &own, draft);
+    if !view.empties() {
+        exchanged(view, live, &own, draft);
+    }
+    overlap(&own, draft);
     draft.replaced.sort_by(|a, b| (&a.zone, &a.id).cmp(&(&b.zone, &b.id)));
     suspended(view, live, capacity, moves, draft);
 }
@@ -86,7 +89,10 @@ fn scale_in(live: &Group, next: u32, leaving: usize, surplus: usize, draft: &mut
 /// Members in zones that the pool does not span, or from now on does not. Answers whether any has to move.
 fn outside(view: &View<'_>, live: &Group, own: &[&Member], draft: &mut Draft) -> bool {
     let rolled = rolled(view, live, draft);
-    let outside = own.iter().copied().filter(|m| !view.desired.zones.spanned.contains(&m.zone));
+    // Nobody moves out of a group that is emptied.
+    let concerned = |m: &&Member| !view.empties() || held_by(m).is_some();
+    let outside =
+        own.iter().copied().filter(concerned).filter(|m| !view.desired.zones.spanned.contains(&m.zone));
     let (now, earlier): (Vec<&Member>, Vec<&Member>) = outside.partition(|m| leaves_now(view, live, &m.zone));
     // A roll replaces also those that are protected, and moves them with it.
     let (aside, going): (Vec<&Member>, Vec<&Member>) =
@@ -112,6 +118,16 @@ fn outside(view: &View<'_>, live: &Group, own: &[&Member], draft: &mut Draft) ->
         draft.warnings.push(still_there(&live.name, &earlier));
     }
     moves
+}
+
+/// Tells those apart that are listed as replaced and go with the scale-in. Which they are, Auto Scaling decides; how
+/// many at least follows from how many there are.
+fn overlap(own: &[&Member], draft: &mut Draft) {
+    let serving: Vec<&&Member> = own.iter().filter(|m| !m.is_standby()).collect();
+    let listed = serving.iter().filter(|m| draft.replaced.iter().any(|known| known.id == m.id)).count();
+    let others = u32::try_from(serving.len() - listed).unwrap_or(u32::MAX);
+    draft.overlap = draft.terminated.saturating_sub(others);
+    draft.terminated -= draft.overlap;
 }
 
 /// Adds members that are told of for no other reason.

@@ -64,6 +64,11 @@ impl View<'_> {
         self.live.is_some() && self.target.repoints()
     }
 
+    /// Nobody is to be left: whoever goes is not replaced, and there is nobody to roll.
+    fn empties(&self) -> bool {
+        self.live.is_some() && self.desired.group.is_empty()
+    }
+
     /// An active refresh has to end first: the group is pointed elsewhere, or one of ours is to start.
     fn ends_refresh(&self) -> bool {
         let active = self.live.is_some() && roll::active(&self.observed.refreshes).is_some();
@@ -78,6 +83,7 @@ struct Draft {
     stages: [Vec<Vec<Step>>; PHASES],
     replaced: Vec<AffectedMember>,
     terminated: u32,
+    overlap: u32,
     warnings: Vec<Diagnostic>,
     notes: Vec<String>,
     /// What AWS would refuse half-way.
@@ -132,7 +138,7 @@ pub fn plan(request: &Request, observed: &Observed) -> Result<(Desired, Plan), V
     image::check_launchable(
         request,
         &observed.images,
-        launched_image(observed),
+        launched_image(&desired, observed),
         request.exports.region.as_str(),
     )
     .map_err(|problem| vec![problem])?;
@@ -140,10 +146,11 @@ pub fn plan(request: &Request, observed: &Observed) -> Result<(Desired, Plan), V
     Ok((desired, plan))
 }
 
-/// The image that a live group launches now.
-fn launched_image(observed: &Observed) -> Option<&str> {
-    let used = target::current_use(observed.group.as_ref().filter(|group| !group.deleting)?)?;
-    let template = observed.templates.iter().find(|template| template.id == used.id)?;
+/// The image that a live group launches now, if it stays on its template: who rolls needs one that is there.
+fn launched_image<'a>(desired: &Desired, observed: &'a Observed) -> Option<&'a str> {
+    observed.group.as_ref().filter(|group| !group.deleting)?;
+    let target = target::target(desired, observed);
+    let template = target.existing.filter(|_| !target.repoints())?;
     target::latest(observed, template)?.data.image_id.as_deref()
 }
 
@@ -169,6 +176,7 @@ fn draw(desired: &Desired, observed: &Observed) -> Result<Plan, Vec<Diagnostic>>
         changes: draft.changes.into_values().collect(),
         replaced: draft.replaced,
         terminated: draft.terminated,
+        overlap: draft.overlap,
         warnings: draft.warnings,
         notes: draft.notes,
         stages: draft.stages.into_iter().filter(|stage| !stage.is_empty()).collect(),

@@ -12,13 +12,21 @@ use crate::model::{
     target::{self, Target},
 };
 
-/// What to do about members of another template than the target.
+/// What to do about members of another template than the target. In a group that is emptied they go without a roll,
+/// and whoever stays all the same is rolled once there is a capacity again.
 pub(super) fn decision(
     desired: &Desired,
     observed: &Observed,
     live: Option<&Group>,
     target: &Target<'_>,
 ) -> Decision {
+    match outdated(desired, observed, live, target) {
+        Decision::Start if desired.group.is_empty() => Decision::NotDue,
+        decision => decision,
+    }
+}
+
+fn outdated(desired: &Desired, observed: &Observed, live: Option<&Group>, target: &Target<'_>) -> Decision {
     let Some(live) = live else { return Decision::NotDue };
     if target.repoints() {
         let due = roll::outdated(live, &target.name).next().is_some();
@@ -91,7 +99,7 @@ fn left_behind(live: &Group, template: &str) -> Diagnostic {
 
 /// A refresh that is ended first may launch from its template until it has come to an end.
 fn stragglers(view: &View<'_>, draft: &mut Draft) {
-    if view.ends_refresh() {
+    if view.ends_refresh() && !view.empties() {
         let (group, template) = (view.desired.names.group.clone(), view.target.name.clone());
         let task = Task::RollStragglers { group, template, warmup_seconds: view.desired.warmup_seconds };
         draft.chain(Phase::Refresh, Address::Group, [task]);
@@ -128,7 +136,9 @@ fn start(view: &View<'_>, live: &Group, version: u64, draft: &mut Draft) {
 fn foreign_refresh(view: &View<'_>, draft: &mut Draft) {
     if let Some(refresh) = roll::active(&view.observed.refreshes) {
         let what = match (view.ends_refresh(), &view.roll) {
-            (true, Decision::NotDue) => "is ended first, and what it launches until then is rolled",
+            (true, Decision::NotDue) if !view.empties() => {
+                "is ended first, and what it launches until then is rolled"
+            }
             (true, _) => "is ended first",
             (false, _) => "is somebody else's, and left alone",
         };

@@ -1,5 +1,7 @@
 //! The launch template and the record of its roll key.
 
+use std::collections::BTreeSet;
+
 use super::{Draft, Phase, View, tag_limit};
 use crate::contract::{problem::Diagnostic, request::Tags};
 use crate::model::{
@@ -83,7 +85,7 @@ fn create(view: &View<'_>, draft: &mut Draft) -> u64 {
     let mut tags = Fields::default();
     let before = view.target.replaces.map(|t| &t.tags);
     let none = std::collections::BTreeMap::new();
-    tags.tags("tags", before.unwrap_or(&none), &wanted.tags, &std::collections::BTreeSet::new());
+    tags.tags("tags", before.unwrap_or(&none), &wanted.tags, &BTreeSet::new());
     fields.extend(tags.into_vec());
     let action = if view.target.replaces.is_some() { Action::Replace } else { Action::Create };
     draft.change(Address::Template, &wanted.name, action, fields);
@@ -108,27 +110,7 @@ fn update(view: &View<'_>, existing: &Template, draft: &mut Draft) -> u64 {
     let changed = diff::template_data(live, &wanted.data);
     let version = if changed.is_empty() { existing.latest_version } else { existing.latest_version + 1 };
 
-    let versions = || target::versions(view.observed, existing).map(|v| &v.data);
-    let mut remove = diff::tags_to_remove(&existing.tags, &wanted.tags, versions());
-    let mut tags = wanted.tags.clone();
-    // The copy of the zone record makes room for the user's tags, and for others'.
-    if tag_limit::count(&existing.tags, &tags, &remove) > tag_limit::MOST {
-        tags.remove(records::ZONES);
-    }
-    if existing.tags.contains_key(records::ZONES) && !tags.contains_key(records::ZONES) {
-        remove.insert(records::ZONES.to_owned());
-    }
-    let resource = format!("launch template {} ({})", existing.name, existing.id);
-    draft.problems.extend(tag_limit::check(&resource, &existing.tags, &tags, &remove));
-    let mut set = diff::tags_to_set(&existing.tags, &tags);
-    // Where an old object lies is forgotten only once it is gone: see the clean-up.
-    let mut set_now = set.clone();
-    if records::buckets(&existing.tags).next().is_some() {
-        set_now.remove(records::BUCKET);
-    }
-    if records::buckets(&existing.tags).any(|bucket| bucket == view.desired.object.bucket) {
-        set.remove(records::BUCKET);
-    }
+    let TagChange { remove, set, set_now } = tags(view, existing, draft);
     let mut fields = Fields::default();
     fields.value("default_version", Some(existing.default_version), version);
     fields.tags("tags", &existing.tags, &set, &remove);
@@ -163,6 +145,42 @@ fn update(view: &View<'_>, existing: &Template, draft: &mut Draft) -> u64 {
         draft.write(Phase::Prepare, Address::Template, write);
     }
     version
+}
+
+/// How a template's tags change.
+struct TagChange {
+    /// Keys that go.
+    remove: BTreeSet<String>,
+    /// What they come to say in the end.
+    set: Tags,
+    /// What is written of it before the group is.
+    set_now: Tags,
+}
+
+fn tags(view: &View<'_>, existing: &Template, draft: &mut Draft) -> TagChange {
+    let wanted = &view.desired.template;
+    let versions = || target::versions(view.observed, existing).map(|v| &v.data);
+    let mut remove = diff::tags_to_remove(&existing.tags, &wanted.tags, versions());
+    let mut tags = wanted.tags.clone();
+    // The copy of the zone record makes room for the user's tags, and for others'.
+    if tag_limit::count(&existing.tags, &tags, &remove) > tag_limit::MOST {
+        tags.remove(records::ZONES);
+    }
+    if existing.tags.contains_key(records::ZONES) && !tags.contains_key(records::ZONES) {
+        remove.insert(records::ZONES.to_owned());
+    }
+    let resource = format!("launch template {} ({})", existing.name, existing.id);
+    draft.problems.extend(tag_limit::check(&resource, &existing.tags, &tags, &remove));
+    let mut set = diff::tags_to_set(&existing.tags, &tags);
+    // Where an old object lies is forgotten only once it is gone: see the clean-up.
+    let mut set_now = set.clone();
+    if records::buckets(&existing.tags).next().is_some() {
+        set_now.remove(records::BUCKET);
+    }
+    if records::buckets(&existing.tags).any(|bucket| bucket == view.desired.object.bucket) {
+        set.remove(records::BUCKET);
+    }
+    TagChange { remove, set, set_now }
 }
 
 /// What the new template has that the replaced one has not.

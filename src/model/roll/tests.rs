@@ -131,12 +131,34 @@ fn one_to_another_template_belongs_to_nobody_of_ours() {
 
 /// Members on the templates given, launched at 30 each.
 fn served(templates: &[&str], refreshes: &[Refresh]) -> Vec<String> {
-    let group = Group { name: "pool".into(), ..group(templates) };
+    served_by(&Group { name: "pool".into(), ..group(templates) }, refreshes)
+}
+
+fn served_by(group: &Group, refreshes: &[Refresh]) -> Vec<String> {
     let instance =
         |i| Instance { id: format!("i-{i}"), launched: Some(Timestamp(30)), ..Instance::default() };
-    let instances: Vec<Instance> = (0..templates.len()).map(instance).collect();
+    let instances: Vec<Instance> = (0..group.members.len()).map(instance).collect();
     let own = refreshes.iter().filter(|r| r.desired_template.is_none()).collect();
-    serving(own, &group, "pool-new", &instances, refreshes).iter().map(|r| r.id.clone()).collect()
+    serving(own, group, "pool-new", &instances, refreshes).iter().map(|r| r.id.clone()).collect()
+}
+
+/// EC2's launch time is that of the last start.
+#[test]
+fn a_start_of_a_member_that_does_not_serve_is_no_launch() {
+    let refreshes = [refresh("b", "Successful", 20)];
+    let mut group = Group { name: "pool".into(), ..group(&["pool-new", "pool-old"]) };
+    for (lifecycle, serves) in [
+        ("Standby", true),
+        ("EnteringStandby", true),
+        ("Warmed:Running", true),
+        ("Quarantined", true),
+        ("Pending", false),
+        ("Pending:Wait", false),
+        ("InService", false),
+    ] {
+        lifecycle.clone_into(&mut group.members[1].lifecycle);
+        assert_eq!(served_by(&group, &refreshes).len(), usize::from(serves), "{lifecycle}");
+    }
 }
 
 #[test]

@@ -32,6 +32,7 @@ fn script(labels: &str) -> String {
 fn creation() -> Plan {
     Plan {
         terminated: 0,
+        overlap: 0,
         changes: vec![
             change(
                 Address::Object,
@@ -73,6 +74,7 @@ fn roll() -> Plan {
     template.reason = Some("made for v1.31.4, wanted for v1.31.5".into());
     Plan {
         terminated: 0,
+        overlap: 0,
         changes: vec![
             template,
             change(
@@ -186,6 +188,14 @@ fn whoever_may_be_replaced_is_told_so_at_once() {
         shown(2)
             .contains("(i-s0 and i-s1) may be terminated without drain and replaced, because their zones")
     );
+}
+
+#[test]
+fn whoever_shrinking_ends_instead_of_replacing_is_told() {
+    let plan = Plan { overlap: 2, ..costly(3, 0, 0) };
+    let text = super::plan(&plan, &subject(Purpose::Apply), Style::new(Some(500), false));
+    let told = "At least 2 of these are terminated without drain and not replaced, because the pool shrinks.";
+    assert!(text.lines().next().unwrap().ends_with(told), "{text}");
 }
 
 #[test]

@@ -118,6 +118,56 @@ fn whoever_leaves_already_is_counted_by_nobody() {
 }
 
 #[test]
+fn a_pool_that_is_emptied_replaces_nobody() {
+    for (name, edit) in [
+        ("zone", (|r| (r.replicas, r.failure_domains) = (0, vec!["us-east-1a".into()])) as Edit),
+        ("version", |r| (r.replicas, r.kubernetes_version) = (0, Some("v1.35.0".into()))),
+        ("subnet", |r| {
+            r.replicas = 0;
+            r.exports.failure_domains.insert("us-east-1b".into(), "subnet-0b".parse().unwrap());
+        }),
+    ] {
+        let plan = plan_for(edit, &pool(3, |_| {}));
+        assert!(plan.replaced.is_empty(), "{name}: {:?}", plan.replaced);
+        assert_eq!((plan.terminated, plan.overlap), (3, 0), "{name}");
+        assert!(!writes(&plan).iter().any(|w| matches!(w, Write::StartRefresh { .. })), "{name}");
+        assert!(is_silent(&plan, "replaced") && is_silent(&plan, "Another subnet"), "{:?}", plan.warnings);
+        let fields = plan.changes.iter().flat_map(|change| &change.fields);
+        assert!(fields.clone().all(|f| f.field != crate::model::plan::INSTANCE_REFRESH), "{name}");
+    }
+}
+
+#[test]
+fn an_empty_pool_whose_members_still_leave_is_settled() {
+    for lifecycle in ["InService", "Terminating", "Terminating:Wait", "Standby"] {
+        let mut observed = repointed();
+        let group = group_of(&mut observed);
+        (group.min, group.max, group.desired) = (0, 0, 0);
+        group.members.iter_mut().for_each(|m| lifecycle.clone_into(&mut m.lifecycle));
+        let plan = plan_for(|r| (r.replicas, r.kubernetes_version) = (0, Some("v1.35.0".into())), &observed);
+        assert!(plan.is_empty() && plan.replaced.is_empty(), "{lifecycle}: {plan:?}");
+    }
+}
+
+#[test]
+fn whoever_is_terminated_of_those_listed_as_replaced_is_counted() {
+    let rolls: Edit = |r| (r.replicas, r.kubernetes_version) = (1, Some("v1.35.0".into()));
+    let zone: Edit = |r| (r.replicas, r.failure_domains) = (2, vec!["us-east-1a".into()]);
+    let none: Edit = |r| r.replicas = 2;
+    for (edit, named, terminated, overlap) in [(rolls, 3, 0, 2), (zone, 2, 1, 0), (none, 0, 1, 0)] {
+        let plan = plan_for(edit, &pool(3, |_| {}));
+        assert_eq!((plan.replaced.len(), plan.terminated, plan.overlap), (named, terminated, overlap));
+    }
+    let both: Edit = |r| (r.replicas, r.failure_domains) = (1, vec!["us-east-1a".into()]);
+    let plan = plan_for(both, &pool(3, |_| {}));
+    assert_eq!((plan.replaced.len(), plan.terminated, plan.overlap), (2, 1, 1));
+    // Those in standby are not terminated, and may be replaced all the same by nobody.
+    let plan = plan_for(rolls, &pool(3, |g| g.members[1].lifecycle = "Standby".into()));
+    assert_eq!((plan.replaced.len(), plan.terminated, plan.overlap), (2, 0, 1));
+    assert!(warning(&plan, "terminated without drain").summary.starts_with("1 member is"));
+}
+
+#[test]
 fn a_warm_pool_is_no_part_of_a_scale_in() {
     for lifecycle in ["Warmed:Stopped", "Warmed:Running", "Warmed:Pending:Wait", "Warmed:Hibernated"] {
         let plan = plan_for(
