@@ -1,8 +1,11 @@
 //! What the program says when it fails: a kind, one or more diagnostics, one exit code.
 
-use std::{fmt, fs, io, os::unix::fs::MetadataExt as _};
+use std::{ffi::OsStr, fmt, fs, io, os::unix::fs::MetadataExt as _};
 
-use crate::contract::problem::{Diagnostic, Problems, Severity};
+use crate::contract::{
+    problem::{Diagnostic, Problems, Severity},
+    quote,
+};
 
 /// What went wrong, in the largest sense.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,6 +77,20 @@ pub fn naming_user(error: io::Error) -> io::Error {
     }
 }
 
+/// A file's name for messages: as it is if there is one of that name, else only if it looks like one.
+pub(crate) fn file_name(name: &(impl AsRef<OsStr> + ?Sized)) -> String {
+    if is_there(name.as_ref()) { quote::known_file(name) } else { quote::file(name) }
+}
+
+/// What to say beside an error about a file whose name is not shown, for an option that takes one.
+pub(crate) fn file_hint(name: &(impl AsRef<OsStr> + ?Sized), option: &str) -> Option<String> {
+    if is_there(name.as_ref()) { None } else { quote::file_hint(name, option) }
+}
+
+fn is_there(name: &OsStr) -> bool {
+    fs::symlink_metadata(name).is_ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -87,5 +104,17 @@ mod tests {
         assert!(text.ends_with(|last: char| last.is_ascii_digit()), "{text}");
         let missing = io::Error::from_raw_os_error(2).to_string();
         assert_eq!(naming_user(io::Error::from_raw_os_error(2)).to_string(), missing);
+    }
+    #[test]
+    fn the_name_of_a_file_that_is_there_is_shown() {
+        let directory = tempfile::tempdir().unwrap();
+        for name in ["plan-2fd4e1c67a2d28fced849ee1bb76e7391b93eb12", "abcdef.0123456789abcdef", "c2VjcmV0"] {
+            let path = directory.path().join(name);
+            assert_eq!(file_name(name), format!("(a name of {} bytes, not shown)", name.len()));
+            assert!(file_hint(name, "-out").is_some(), "{name}");
+            fs::write(&path, "").unwrap();
+            assert_eq!(file_name(&path), path.display().to_string());
+            assert_eq!(file_hint(&path, "-out"), None, "{name}");
+        }
     }
 }

@@ -15,10 +15,9 @@ use crate::{
     },
     contract::{
         problem::sentence,
-        quote,
         request::{Request, Scope},
     },
-    error::{Failure, Kind},
+    error::{Failure, Kind, file_name},
     view,
 };
 
@@ -51,7 +50,7 @@ impl<'a> Account<'a> {
     ) -> Result<Self, Failure> {
         let (cloud, clock) = match file {
             Some(file) => {
-                ui.say(&view::sandbox_notice(&quote::file(file)));
+                ui.say(&view::sandbox_notice(&file_name(file)));
                 sandbox(file, place)?
             }
             // The SDK's futures are large, and would be part of every caller's.
@@ -88,7 +87,7 @@ impl<'a> Account<'a> {
 type BackEnd = (Box<dyn Cloud>, Rc<dyn Clock>);
 
 fn sandbox(file: &Path, place: Place<'_>) -> Result<BackEnd, Failure> {
-    let summary = || format!("Cannot use the sandbox {}", quote::file(file));
+    let summary = || format!("Cannot use the sandbox {}", file_name(file));
     let region = furnish::region(place, |name| std::env::var(name).ok())?;
     let unusable = |error: SandboxError| {
         Failure::new(Kind::Local, summary(), sentence(&view::text::capitalised(&error.to_string())))

@@ -13,10 +13,9 @@ use crate::{
     contract::{
         inputs::Inputs,
         problem::{Diagnostic, Problems, sentence},
-        quote,
         request::Scope,
     },
-    error::{Failure, Kind, naming_user},
+    error::{Failure, Kind, file_hint, file_name, naming_user},
 };
 
 /// No inputs are larger; what is (a device, a wrong file) is not read to its end. In bytes.
@@ -110,7 +109,7 @@ fn files_here() -> anyhow::Result<Vec<Source>> {
 
 /// A source for messages.
 fn shown(name: &str) -> String {
-    if name == "-" { "standard input".to_owned() } else { quote::file(name) }
+    if name == "-" { "standard input".to_owned() } else { file_name(name) }
 }
 
 fn read(name: &str) -> Result<Vec<u8>, Diagnostic> {
@@ -123,7 +122,7 @@ fn read(name: &str) -> Result<Vec<u8>, Diagnostic> {
     match result {
         Err(error) => {
             let mut problem = Diagnostic::error(summary(), sentence(&naming_user(error).to_string()));
-            if let Some(hint) = quote::file_hint(name, "-var-file") {
+            if let Some(hint) = file_hint(name, "-var-file") {
                 problem.add(&hint);
             }
             Err(problem)

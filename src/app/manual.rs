@@ -8,8 +8,7 @@ use clap::{Command, CommandFactory};
 use super::ui::Ui;
 use crate::{
     cli::{Cli, CompletionsArgs, ManArgs},
-    contract::quote,
-    error::{Failure, Kind},
+    error::{Failure, Kind, file_name},
     view::text,
 };
 
@@ -81,14 +80,14 @@ fn tidy(page: &str) -> String {
 
 fn write_pages(ui: &Ui, program: &Command, directory: &Path) -> anyhow::Result<()> {
     fs::create_dir_all(directory)
-        .with_context(|| format!("Cannot make the directory {}", quote::file(directory)))?;
+        .with_context(|| format!("Cannot make the directory {}", file_name(directory)))?;
     let mut all = vec![program];
     while let Some(command) = all.pop() {
         all.extend(shown(command));
         // `machinepool-rollout-start`, as building the definition has named it.
         let name = command.get_display_name().unwrap_or(command.get_name());
         let path = directory.join(format!("{name}.1"));
-        fs::write(&path, page(command)?).with_context(|| format!("Cannot write {}", quote::file(&path)))?;
+        fs::write(&path, page(command)?).with_context(|| format!("Cannot write {}", file_name(&path)))?;
         ui.result(&format!("{}\n", path.display()));
     }
     Ok(())

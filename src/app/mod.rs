@@ -23,7 +23,7 @@ use anyhow::Context as _;
 
 use crate::{
     cli::{Cli, Command, RolloutCommand},
-    contract::quote,
+    error::file_name,
     runtime::commands,
 };
 use session::Session;
@@ -36,7 +36,7 @@ pub fn run(ui: &Ui, cli: &Cli) -> anyhow::Result<u8> {
     let signals = Signals::of_process().context("Cannot listen for signals")?;
     if let Some(directory) = &cli.global.chdir {
         std::env::set_current_dir(directory)
-            .with_context(|| format!("Cannot work in the directory {}", quote::file(directory)))?;
+            .with_context(|| format!("Cannot work in the directory {}", file_name(directory)))?;
     }
     unheeded::warn(ui, &cli.command);
     let session = Session { ui, sandbox: cli.global.sandbox(), log: cli.global.log, signals };

@@ -7,10 +7,9 @@ use crate::{
     cli::PolicyArgs,
     contract::{
         problem::{Diagnostic, sentence},
-        quote,
         request::Scope,
     },
-    error::{Failure, Kind},
+    error::{Failure, Kind, file_name},
     model::{
         names::Names,
         permissions::{Document, Grant, Policy, Pools, compare, partition},
@@ -121,7 +120,7 @@ fn wide(grant: &Grant) -> Vec<Diagnostic> {
 fn documents(files: &[std::path::PathBuf]) -> anyhow::Result<Option<Document>> {
     let mut all: Option<Document> = None;
     for file in files {
-        let summary = || format!("Cannot read the policy in {}", quote::file(file));
+        let summary = || format!("Cannot read the policy in {}", file_name(file));
         let failed = |detail: String| Failure::new(Kind::Local, summary(), detail);
         let text = read(file).map_err(|error| failed(sentence(&error.to_string())))?;
         if text.len() as u64 > LARGEST {

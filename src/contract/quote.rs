@@ -15,11 +15,14 @@ const MAX_QUOTED: usize = 80;
 const MAX_FILE: usize = 1024;
 const MAX_FILE_PART: usize = 255;
 
+/// How the names end of files that are given to commands here. No value ends so.
+const ENDS: [&str; 8] = [".json", ".tfplan", ".plan", ".tfstate", ".tfvars", ".hcl", ".yaml", ".yml"];
+
 /// A mixture of characters without a sign in it is no longer where it is written by hand, in bytes.
 const MAX_WORD: usize = 40;
 
 /// Identifiers in AWS have 17 hexadecimal digits; longer ones are digests and tokens.
-const MAX_HEX: usize = 20;
+const MAX_HEX: usize = 17;
 
 /// From this length on, a mixture of letters and digits is not written by hand. In bytes.
 const LONG_WORD: usize = 16;
@@ -42,7 +45,12 @@ pub(crate) fn within_quotes(text: &str) -> String {
     if is_quotable(text) { escaped(text) } else { format!("({} bytes, not shown)", text.len()) }
 }
 
-/// A file's name for messages.
+/// The name of a file that is there: no value.
+pub(crate) fn known_file(name: &(impl AsRef<OsStr> + ?Sized)) -> String {
+    escaped(&name.as_ref().to_string_lossy())
+}
+
+/// The name of a file for messages, of which nobody knows whether it is there.
 pub(crate) fn file(name: &(impl AsRef<OsStr> + ?Sized)) -> String {
     let name = name.as_ref().to_string_lossy();
     match name.split_once('=') {
@@ -71,20 +79,17 @@ fn is_file_name(name: &str) -> bool {
     if name.len() > MAX_FILE || parts().any(|part| part.len() > MAX_FILE_PART) {
         return false;
     }
-    if name.contains(|c: char| c.is_control() || matches!(c, '{' | '"'))
-        || has_token(name)
-        || has_password(name)
-    {
+    if name.contains(|c: char| c.is_control() || matches!(c, '{' | '"')) || has_password(name) {
         return false;
     }
-    // A directory with a name made by a program is a real one where a path says so.
+    // A digest in a name, or in that of a directory, is usual where a program made it.
+    if ENDS.iter().any(|end| name.ends_with(end)) {
+        return true;
+    }
     let is_path = name.starts_with(['/', '~']) || name.starts_with("./") || name.starts_with("../");
-    let suspicious = match (is_path, name.contains('.')) {
-        (true, true) => return true,
-        (true, false) | (false, true) => LONG_WORD,
-        (false, false) => 0,
-    };
-    !words(name).any(|word| word.len() >= suspicious && is_opaque(word)) && !is_padded(name)
+    let suspicious = if is_path || name.contains('.') { LONG_WORD } else { 0 };
+    let is_suspicious = |word: &str| word.len() >= suspicious && is_opaque(word);
+    !has_token(name) && !is_padded(name) && !words(name).any(is_suspicious)
 }
 
 /// Whether a text, or a part of it, looks like a secret rather than like a name or a number.
@@ -218,7 +223,7 @@ mod tests {
     ];
 
     /// What must not be repeated: base64 of various things, tokens, keys, documents.
-    const SECRET: [&str; 19] = [
+    const SECRET: [&str; 20] = [
         "c2VjcmV0",
         "aGVsbG8gd29ybGQ=",
         "YWFhYQ==",
@@ -236,6 +241,7 @@ mod tests {
         "K10d8c0f2f7a3a1b9c5e6f7a8b9c0d1e2f3a4b5c6d7e8f90a1b2c3d4e5f6a7b8c9::server:0123",
         "-----BEGIN RSA PRIVATE KEY-----",
         "0123456789abcdef0123456789abcdef",
+        "0123456789abcdef01",
         "hunter2Hunter2hunter2",
         "abcdefghijklmnopqrstuvwxyz0123456789abcdefghijklmnop",
     ];
@@ -283,6 +289,11 @@ mod tests {
             "~/pools/a",
             "dt=2026/x.json",
             "größe 1.json",
+            "pol-2fd4e1c67a2d28fced849ee1bb76e7391b93eb12.json",
+            "plan-2fd4e1c67a2d28fced849ee1bb76e7391b93eb12.tfplan",
+            "./2fd4e1c67a2d28fced849ee1bb76e7391b93eb12.tfvars.json",
+            "plan.deploy.0123456789abcdef.tfplan",
+            "/tmp/tmp.X8sK2jQ9aB/missing",
         ] {
             assert_eq!(file(name), name);
             assert_eq!(file_hint(name, "-var-file"), None, "{name}");
@@ -294,6 +305,10 @@ mod tests {
             "{}",
             "./{\"a\":1}",
             "./abcdef.0123456789abcdef",
+            "./eyJhbGciOiJSUzI1NiIsImtpZCI6IngifQ.eyJpc3MiOiJrIn0.c2ln",
+            "/eyJhbGciOiJSUzI1NiIsImtpZCI6IngifQ.eyJpc3MiOiJrIn0.c2ln",
+            "../2fd4e1c67a2d28fced849ee1bb76e7391b93eb12.x",
+            "https://user:password@example.com/x.json",
         ]) {
             if name.starts_with("-----") {
                 continue;

@@ -20,10 +20,10 @@ use crate::{
     },
     error::{Failure, Kind},
     model::{
+        launching::{self, Launching},
         members,
         names::Names,
         observed::{Group, Instance, Refresh},
-        outputs::{self, Launching},
         plan::{Counts, Plan, Step, Task},
         resources::Write,
         roll, target,
@@ -52,7 +52,7 @@ pub async fn apply(ctx: &Context<'_>, request: &Request, planned: &Planned) -> R
     let outputs = if touches_group(&planned.plan) {
         let (live, instances) = reread(ctx, &planned.desired.names.group).await?;
         let live = group.insert(live);
-        let launching = outputs::launching(Some(live), &members::members(Some(live), &instances));
+        let launching = launching::launching(Some(live), &members::members(Some(live), &instances));
         let begins = refresh.is_some() && launching == Launching::Replacing;
         if begins || creates_group(&planned.plan) {
             // It has had no time to fail at launching anything: asking how launches fare is in vain.
@@ -222,10 +222,10 @@ pub async fn await_roll(ctx: &Context<'_>, scope: &Scope, started: Option<&str>)
     let Err(mut failure) = outcome else { return Ok(()) };
     if failure.kind != Kind::Interrupted
         && let Ok(activities) = ctx.cloud.activities(&group).await
-        && let Some(words) = outputs::launch_failure(&activities)
+        && let Some(words) = launching::launch_failure(&activities)
         && let Some(last) = failure.diagnostics.last_mut()
     {
-        last.add(&format!("AWS cannot launch instances: {words}"));
+        last.add(&words);
     }
     Err(failure)
 }

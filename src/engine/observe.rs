@@ -13,10 +13,12 @@ use crate::{
     error::{Failure, Kind},
     model::{
         desired::roll_key,
-        image, members,
+        image,
+        launching::{self, Launching},
+        members,
         names::{Names, RollKey},
         observed::{Activity, Group, Images, Instance, Known, Object, Observed, Template, TemplateVersion},
-        outputs::{self, Launching},
+        outputs,
         ownership::{self, Resource},
         records, target,
     },
@@ -166,7 +168,7 @@ pub(super) async fn outputs_of(
         ownership::check_to_look(Resource::Group(&group.name), &scope.identity, &group.tags())
             .map_err(|problem| Failure { kind: Kind::Refused, diagnostics: vec![problem] })?;
     }
-    let launching = outputs::launching(group, &members::members(group, instances));
+    let launching = launching::launching(group, &members::members(group, instances));
     let activities = match group {
         Some(group) if launching != Launching::Idle => {
             // Only the message gets better by it: without permission there is none.

@@ -4,6 +4,7 @@ use super::{
     observed::{Group, Instance, TemplateUse},
     roll,
 };
+use crate::clock::Timestamp;
 
 /// A live member.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,6 +23,8 @@ pub struct Member {
     pub protected: bool,
     /// The template it runs.
     pub template: Option<TemplateUse>,
+    /// When it was launched, or started again, if EC2 shows it.
+    pub launched: Option<Timestamp>,
 }
 
 impl Member {
@@ -89,6 +92,7 @@ pub fn members(group: Option<&Group>, instances: &[Instance]) -> Vec<Member> {
             lifecycle: entry.map(|m| m.lifecycle.clone()),
             protected: entry.is_some_and(|m| m.protected),
             template: entry.and_then(|m| m.template.clone()),
+            launched: instance.launched,
         });
     }
     let known: std::collections::BTreeSet<&str> = instances.iter().map(|i| i.id.as_str()).collect();
@@ -106,6 +110,7 @@ pub fn members(group: Option<&Group>, instances: &[Instance]) -> Vec<Member> {
             lifecycle: Some(entry.lifecycle.clone()),
             protected: entry.protected,
             template: entry.template.clone(),
+            launched: None,
         });
     }
     members.sort_by_cached_key(Member::provider_id);

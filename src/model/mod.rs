@@ -6,6 +6,7 @@ pub mod desired;
 pub mod diff;
 pub mod image;
 pub mod labels;
+pub mod launching;
 pub mod members;
 pub mod names;
 pub mod observed;

@@ -1,11 +1,10 @@
 //! Outputs and health: what the controller is told, computed from what AWS showed.
 
 use super::{
-    labels,
+    labels, launching,
     members::{self, Member, State},
     names::Names,
     observed::{Activity, Group, Instance, Launch},
-    roll, target,
 };
 use crate::contract::{
     outputs::{Address, Health, InstanceOutput, MAX_PROVIDER_IDS, Outputs},
@@ -16,37 +15,8 @@ use crate::contract::{
 /// Entries of the `instances` output at most.
 const INSTANCES_MAX: usize = 1000;
 
-/// Whether a group should be launching instances, so that a look at its scaling activities is worth a call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Launching {
-    /// It has the members that it wants, and where it wants them.
-    Idle,
-    /// Fewer members are there than wanted.
-    Missing,
-    /// Some members wait for others to take their place: a roll is due or under way, or they are in a zone that the
-    /// group has no more.
-    Replacing,
-}
-
-/// Whether a group should be launching instances, as its members tell. One that runs an older version of the right
-/// template is replaced by nobody, nor is one that leaves or stands by.
-pub fn launching(group: Option<&Group>, members: &[Member]) -> Launching {
-    match group.filter(|group| !group.deleting && group.desired > 0) {
-        Some(group) if members.len() < group.desired as usize => Launching::Missing,
-        Some(group) if members.iter().any(|member| is_misplaced(group, member)) => Launching::Replacing,
-        _ => Launching::Idle,
-    }
-}
-
-fn is_misplaced(group: &Group, member: &Member) -> bool {
-    let stays = |lifecycle: &str| !roll::is_leaving(lifecycle) && !members::is_standby(lifecycle);
-    let used = member.template.as_ref().zip(target::current_use(group));
-    member.lifecycle.as_deref().is_some_and(stays)
-        && (used.is_some_and(|(its, current)| its.name != current.name)
-            || !(group.zones.is_empty() || group.zones.contains(&member.zone)))
-}
-
-/// The outputs. `activities`, newest first, matter only while the group is [`launching`]. A group that AWS is
+/// The outputs. `activities`, newest first, matter only while the group is
+/// [`launching`](launching::launching). A group that AWS is
 /// deleting counts as gone.
 pub fn outputs(
     scope: &Scope,
@@ -105,26 +75,14 @@ fn instance_output(member: &Member) -> InstanceOutput {
 /// The first row of the contract's table that fits.
 pub fn health(group: Option<&Group>, members: &[Member], activities: &[Activity]) -> Health {
     let Some(group) = group else {
-        let left = match members.len() {
-            0 => String::new(),
-            count => format!("; {count} of its instances still run"),
-        };
-        return verdict(
-            "terminated",
-            false,
-            format!("The Auto Scaling group does not exist{left}"),
-            &["GroupNotFound"],
-        );
+        return gone(members.len());
     };
     let count = |state| members.iter().filter(|m| m.state == state).count();
     let (running, pending, stopped, unknown) =
         (count(State::Running), count(State::Pending), count(State::Stopped), count(State::Unknown));
-    let failure = match launching(Some(group), members) {
-        Launching::Missing | Launching::Replacing => launch_failure(activities),
-        Launching::Idle => None,
-    };
-    let of = |text: String| match &failure {
-        Some(failure) => format!("{text}. AWS cannot launch instances: {failure}"),
+    let failing = launching::failing(group, members, activities);
+    let of = |text: String| match &failing {
+        Some(failing) => format!("{text}. {failing}"),
         None => text,
     };
 
@@ -168,6 +126,12 @@ pub fn health(group: Option<&Group>, members: &[Member], activities: &[Activity]
     verdict("running", false, of(text), &reasons)
 }
 
+fn gone(left: usize) -> Health {
+    let left = if left == 0 { String::new() } else { format!("; {left} of its instances still run") };
+    let message = format!("The Auto Scaling group does not exist{left}");
+    verdict("terminated", false, message, &["GroupNotFound"])
+}
+
 fn verdict(state: &str, healthy: bool, message: String, reasons: &[impl ToString]) -> Health {
     let reasons = reasons.iter().map(ToString::to_string).collect();
     Health { state: state.to_owned(), healthy, message, reasons }
@@ -187,31 +151,10 @@ fn not_running(members: &[Member]) -> Vec<String> {
     reasons
 }
 
-/// AWS's words about the latest failed launch, if no launch succeeded after it.
-pub fn launch_failure(activities: &[Activity]) -> Option<String> {
-    activities
-        .iter()
-        .filter(|a| a.description.starts_with("Launching"))
-        .find(|a| matches!(a.status.as_str(), "Failed" | "Cancelled" | "Successful"))
-        .filter(|a| a.status == "Failed")
-        .map(|a| {
-            let said = a.message.as_deref().filter(|message| !message.trim().is_empty());
-            said.unwrap_or(&a.description).split_whitespace().collect::<Vec<_>>().join(" ")
-        })
-}
-
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
     use super::*;
-    use crate::{
-        clock::Timestamp,
-        model::{
-            observed::{GroupMember, TemplateUse},
-            testing,
-        },
-    };
+    use crate::{clock::Timestamp, model::testing};
 
     fn group(desired: u32) -> Group {
         Group { arn: "arn:g".into(), desired, ..Group::default() }
@@ -319,77 +262,5 @@ mod tests {
         assert!(told(&[activity("InProgress", None), failed.clone()]).message.contains("sufficient"));
         assert!(!told(&[activity("Successful", None), failed.clone()]).message.contains("sufficient"));
         assert_eq!(told(&[failed]).state, "running");
-    }
-
-    /// A member of each lifecycle and template name, in the zone.
-    fn member(lifecycle: &str, template: Option<&str>, zone: &str) -> GroupMember {
-        GroupMember {
-            id: format!("i-{lifecycle}"),
-            zone: zone.into(),
-            lifecycle: lifecycle.into(),
-            template: template.map(used),
-            ..GroupMember::default()
-        }
-    }
-
-    fn used(name: &str) -> TemplateUse {
-        TemplateUse { name: name.into(), ..TemplateUse::default() }
-    }
-
-    #[test]
-    fn launches_are_due_where_a_member_is_missing_or_in_the_wrong_place() {
-        use Launching::{Idle, Missing, Replacing};
-        let right = || Group {
-            desired: 1,
-            launch: Launch::Template(used("new")),
-            zones: ["a".to_owned()].into(),
-            members: vec![member("InService", Some("new"), "a")],
-            ..Group::default()
-        };
-        let of = |group: &Group| launching(Some(group), &members::members(Some(group), &[]));
-        assert_eq!(of(&right()), Idle);
-        assert_eq!(launching(None, &[]), Idle);
-        assert_eq!(of(&Group { members: Vec::new(), ..right() }), Missing);
-        assert_eq!(of(&Group { members: Vec::new(), deleting: true, ..right() }), Idle);
-        let with = |one: GroupMember| Group { members: vec![one], ..right() };
-        assert_eq!(of(&with(member("InService", Some("old"), "a"))), Replacing);
-        assert_eq!(of(&with(member("Pending:Wait", Some("old"), "a"))), Replacing);
-        assert_eq!(of(&with(member("InService", Some("new"), "b"))), Replacing);
-        // Attached by hand, put aside, or on its way out: nothing is launched for these.
-        assert_eq!(of(&with(member("InService", None, "a"))), Idle);
-        assert_eq!(of(&with(member("Standby", Some("old"), "b"))), Idle);
-        assert_eq!(of(&with(member("Terminating:Wait", Some("old"), "b"))), Idle);
-        assert_eq!(of(&Group { desired: 0, ..with(member("InService", Some("old"), "a")) }), Idle);
-        let elsewhere = with(member("InService", Some("new"), "b"));
-        assert_eq!(of(&Group { zones: BTreeSet::new(), ..elsewhere }), Idle, "AWS did not say");
-        let mut older = right();
-        older.members[0].template = Some(TemplateUse { version: "1".into(), ..used("new") });
-        assert_eq!(of(&older), Idle, "nobody replaces an older version");
-    }
-
-    #[test]
-    fn a_roll_that_cannot_launch_is_told_of_a_healthy_pool() {
-        let failed = Activity {
-            start: Timestamp(0),
-            status: "Failed".into(),
-            description: "Launching a new EC2 instance".into(),
-            message: Some("no capacity".into()),
-        };
-        let scope = testing::request(|_| {}).scope;
-        let told = |template: &str| {
-            let group = Group {
-                desired: 1,
-                launch: Launch::Template(used("new")),
-                members: vec![member("InService", Some(template), "a")],
-                ..Group::default()
-            };
-            let running =
-                Instance { id: "i-InService".into(), state: "running".into(), ..Instance::default() };
-            outputs(&scope, Some(&group), &[running], std::slice::from_ref(&failed)).unwrap().health
-        };
-        let rolling = told("old");
-        assert_eq!(rolling.message, "The only member is running. AWS cannot launch instances: no capacity");
-        assert_eq!((rolling.state.as_str(), rolling.healthy, rolling.reasons.len()), ("running", true, 0));
-        assert_eq!(told("new").message, "The only member is running", "an old failure is over");
     }
 }

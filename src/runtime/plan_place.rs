@@ -3,24 +3,32 @@
 use std::{
     fs::{self, File},
     io::{self, Read as _},
+    ops::Range,
     os::unix::fs::MetadataExt as _,
     path::{Path, PathBuf},
 };
 
 use super::root;
 use crate::{
-    contract::{
-        problem::{Diagnostic, sentence},
-        quote,
-    },
-    error::naming_user,
+    contract::problem::{Diagnostic, sentence},
+    error::{file_name, naming_user},
 };
 
 /// How a plan begins that this program saved, in every version of the format.
 pub(super) const OURS: &[u8] = b"{\"machinepool_plan\":";
 
-/// How a plan begins that Terraform or OpenTofu saved: as an archive.
-pub(super) const TERRAFORMS: &[u8] = b"PK";
+/// How a file of an archive begins, with the version that is needed to read it and so on behind it.
+const ARCHIVED: &[u8] = b"PK\x03\x04";
+
+/// Where the length of that file's name stands, in two bytes, and where the name does.
+const NAME_LENGTH: Range<usize> = 26..28;
+const NAME: usize = 30;
+
+/// The first file in the archive that a plan of Terraform's is.
+const TERRAFORMS_FIRST: &[u8] = b"tfplan";
+
+/// As much of a file as tells whether it is a plan.
+const BEGINNING: usize = NAME + TERRAFORMS_FIRST.len();
 
 /// What inputs are read from where no other source is named, by the end of the name.
 const READ_UNNAMED: [&str; 2] = ["terraform.tfvars.json", ".auto.tfvars.json"];
@@ -61,7 +69,7 @@ pub fn check(path: &Path, needed: &Needed<'_>) -> Result<(), Diagnostic> {
     if let Some(directory) = path.parent().filter(|parent| !parent.as_os_str().is_empty())
         && !directory.is_dir()
     {
-        let reason = format!("There is no directory {}.", quote::file(directory));
+        let reason = format!("There is no directory {}.", file_name(directory));
         return Err(refused(path, &reason, "Make it, or give -out another name."));
     }
     check_content(path)
@@ -86,15 +94,27 @@ pub(super) fn check_content(path: &Path) -> Result<(), Diagnostic> {
         ));
     }
     let beginning = beginning(path).map_err(|error| unreadable(path, error))?;
-    if beginning.is_empty() || beginning.starts_with(OURS) || beginning.starts_with(TERRAFORMS) {
+    if beginning.is_empty() || beginning.starts_with(OURS) || is_terraforms(&beginning) {
         return Ok(());
     }
-    Err(lost(path, "The file that is there is no saved plan."))
+    Err(refused(
+        path,
+        "The file that is there is no saved plan.",
+        "A plan would take its place. Give -out another name, or remove the file first.",
+    ))
+}
+
+/// Whether a file begins as a plan does that Terraform or OpenTofu saved. Other archives are somebody's.
+pub(super) fn is_terraforms(bytes: &[u8]) -> bool {
+    let length = bytes.get(NAME_LENGTH).and_then(|length| length.try_into().ok()).map(u16::from_le_bytes);
+    bytes.starts_with(ARCHIVED)
+        && length.map(usize::from) == Some(TERRAFORMS_FIRST.len())
+        && bytes.get(NAME..BEGINNING) == Some(TERRAFORMS_FIRST)
 }
 
 fn beginning(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    File::open(path)?.take(OURS.len() as u64).read_to_end(&mut bytes)?;
+    File::open(path)?.take(BEGINNING as u64).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
@@ -129,11 +149,7 @@ fn is_read_unnamed(path: &Path) -> bool {
 }
 
 fn lost(path: &Path, what: &str) -> Diagnostic {
-    refused(
-        path,
-        what,
-        "A plan there would take its place. Give -out another name, or remove the file first.",
-    )
+    refused(path, what, "A plan there would take its place. Give -out another name.")
 }
 
 fn unreadable(path: &Path, error: io::Error) -> Diagnostic {
@@ -145,5 +161,5 @@ fn unreadable(path: &Path, error: io::Error) -> Diagnostic {
 }
 
 fn refused(path: &Path, reason: &str, instead: &str) -> Diagnostic {
-    Diagnostic::error(format!("Cannot save the plan in {}", quote::file(path)), format!("{reason} {instead}"))
+    Diagnostic::error(format!("Cannot save the plan in {}", file_name(path)), format!("{reason} {instead}"))
 }

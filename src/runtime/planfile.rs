@@ -16,8 +16,8 @@ use crate::{
         inputs::{Input, Inputs},
         json::{Json, MAX_BYTES},
         problem::{Diagnostic, sentence},
-        quote,
     },
+    error::{file_hint, file_name},
     model::{
         plan::{Action, Address, Change, INSTANCE_REFRESH, Plan},
         records::{self, RollMark},
@@ -295,7 +295,7 @@ impl SavedPlan {
     pub fn write(&self, path: &Path) -> Result<(), Diagnostic> {
         let cannot = |error: &dyn std::fmt::Display| {
             Diagnostic::error(
-                format!("Cannot write the plan file {}", quote::file(path)),
+                format!("Cannot write the plan file {}", file_name(path)),
                 sentence(&error.to_string()),
             )
         };
@@ -369,8 +369,8 @@ impl SavedPlan {
 
 fn refused(path: &Path, reason: &str) -> Diagnostic {
     let mut problem =
-        Diagnostic::error(format!("Failed to load \"{}\" as a plan file", quote::file(path)), reason);
-    if let Some(hint) = quote::file_hint(path, "PLANFILE") {
+        Diagnostic::error(format!("Failed to load \"{}\" as a plan file", file_name(path)), reason);
+    if let Some(hint) = file_hint(path, "PLANFILE") {
         problem.add(&hint);
     }
     problem
@@ -381,7 +381,7 @@ fn fault(bytes: &[u8], error: &serde_json::Error) -> String {
     match error.classify() {
         Category::Eof if ours => "It was cut off: the end is missing. Plan again.".to_owned(),
         _ if ours => "It is damaged: its content is not what the program writes. Plan again.".to_owned(),
-        _ if bytes.starts_with(plan_place::TERRAFORMS) => {
+        _ if plan_place::is_terraforms(bytes) => {
             "It is a plan that Terraform or OpenTofu saved; only they can read it. Plan again.".to_owned()
         }
         _ => "It is no plan that this program saved with plan -out=FILE.".to_owned(),

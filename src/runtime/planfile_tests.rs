@@ -170,7 +170,15 @@ fn what_is_no_plan_of_ours_is_refused_and_not_repeated() {
     assert!(refuse(text.replacen('{', "{\"x\":{\"k\":1,\"k\":2},", 1).as_bytes()).contains("no plan"));
     assert!(refuse(text.replacen(":3,", ":3,\"x\":{\"k\":1,\"k\":2},", 1).as_bytes()).contains("damaged"));
     assert!(refuse(text.replacen("ami-01", "ami-0x", 1).as_bytes()).contains("damaged"));
-    assert!(refuse(b"PK\x03\x04\x00").contains("Terraform"));
+    let archive = |name: &[u8]| {
+        let length = [u8::try_from(name.len()).unwrap(), 0];
+        [&b"PK\x03\x04"[..], &[0; 22], &length, &[9, 0], name, b"UT..."].concat()
+    };
+    assert!(refuse(&archive(b"tfplan")).contains("Terraform"));
+    for other in [b"tfplan2".as_slice(), b"tfpla", b"xl/workbook.xml", b""] {
+        assert!(refuse(&archive(other)).contains("no plan"), "{other:?}");
+    }
+    assert!(refuse(b"PK\x03\x04\x00").contains("no plan"));
     for other in [&b""[..], b"{}", b"[]", b"{\"version\": 4}", b"\xff\xfe", b"null"] {
         assert!(refuse(other).contains("no plan"), "{other:?}");
     }

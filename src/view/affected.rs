@@ -48,8 +48,8 @@ impl<'a> Affected<'a> {
         if !self.leaving.is_empty() {
             let whose = if self.leaving.len() == 1 { "its zone is" } else { "their zones are" };
             sentences.push(format!(
-                "{} terminated without drain and replaced elsewhere, because {whose} removed.",
-                named(&self.leaving)
+                "{} may be terminated without drain and replaced elsewhere, because {whose} removed.",
+                subjects(&self.leaving)
             ));
         }
         if !self.moving.is_empty() {
@@ -97,9 +97,9 @@ impl<'a> Affected<'a> {
             "a replacement launched before each one goes; nodes are not drained"
         };
         let leaving = if self.leaving.len() == 1 {
-            "terminated without drain, its replacement launched in another zone"
+            "perhaps terminated without drain, its replacement launched in another zone"
         } else {
-            "terminated without drain, replacements launched in other zones"
+            "perhaps terminated without drain, replacements launched in other zones"
         };
         let moving = if self.moving.len() == 1 {
             "Auto Scaling may terminate it without drain and launch another"

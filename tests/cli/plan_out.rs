@@ -1,6 +1,6 @@
 //! Where `plan -out` saves: never over what somebody needs.
 
-use std::fs;
+use std::{fs, process::Command};
 
 use super::{Bench, Outcome, demo};
 
@@ -40,11 +40,60 @@ fn a_file_that_is_no_saved_plan_is_not_written_over() {
     bench.write("almost", "{\"machinepool\": 1}");
     bench.write("terraform.tfvars.json", "{}");
     bench.write("errored.tfstate", "{\"version\": 4}");
-    for file in ["notes.md", "almost", "errored.tfstate"] {
+    // An archive is somebody's document, unless Terraform's plan is the first thing in it.
+    bench.write("report.docx", "PK\u{3}\u{4}\u{14}\0\0\0\0\0tfplan");
+    let zip = "import zipfile; z = zipfile.ZipFile('backup.zip', 'w'); z.writestr('tfplan.txt', 'x')";
+    let python = Command::new("python3").args(["-c", zip]).current_dir(bench.directory.path()).status();
+    assert!(python.unwrap().success());
+    for file in ["notes.md", "almost", "errored.tfstate", "report.docx", "backup.zip"] {
         refuses(&bench, &format!("{PLAN} -out={file}"), no_plan);
         refuses(&bench, &format!("{PLAN} -destroy -out=./{file}"), no_plan);
     }
-    refuses(&bench, &format!("{PLAN} -out=notes.md"), "Give -out another name");
+    refuses(&bench, &format!("{PLAN} -out=notes.md"), "Give -out another name, or remove the file first.");
+}
+
+#[test]
+fn a_plan_of_terraforms_is_replaced() {
+    let bench = bench();
+    bench.write("main.tf", "output \"x\" {\n  value = 1\n}\n");
+    for line in ["init -backend=false", "plan -out=tfplan"] {
+        match Command::new("terraform").args(line.split(' ')).current_dir(bench.directory.path()).output() {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return,
+            output => assert!(output.unwrap().status.success(), "{line}"),
+        }
+    }
+    assert!(fs::read(bench.path("tfplan")).unwrap().starts_with(b"PK"));
+    bench.run("apply tfplan").fails("It is a plan that Terraform or OpenTofu saved");
+    bench.run(&format!("{PLAN} -out=tfplan")).ok();
+    bench.run("show tfplan").ok();
+}
+
+#[test]
+fn what_is_needed_is_not_to_be_removed_for_a_plan() {
+    let bench = bench();
+    for file in ["pool.json", "account.json", "main.tf.json", "terraform.tfvars.json"] {
+        let line = format!("{PLAN} -out={file}");
+        refuses(&bench, &line, "Give -out another name.");
+        assert!(!bench.run(&line).err.contains("remove"), "{file}");
+    }
+}
+
+#[test]
+fn where_a_plan_was_saved_is_told_whatever_the_name() {
+    let bench = bench();
+    let sha = "2fd4e1c67a2d28fced849ee1bb76e7391b93eb12";
+    for file in [format!("plan-{sha}.tfplan"), format!("plan-{sha}"), sha.to_owned()] {
+        let told = bench.run(&format!("{PLAN} -out={file}"));
+        let expected = format!("Saved in {file}. To carry it out: machinepool apply {file}\n");
+        assert!((told.out.clone() + &told.err).contains(&expected), "{}{}", told.out, told.err);
+    }
+    bench
+        .run(&format!("validate -var-file=pol-{sha}.json"))
+        .fails(&format!("Error: Cannot read the inputs from pol-{sha}.json\n"));
+    for name in ["./eyJhbGciOiJSUzI1NiIsImtpZCI6IngifQ.eyJpc3MiOiJrIn0.c2ln", &sha[1..]] {
+        let told = bench.run(&format!("validate -var-file={name}"));
+        assert!(told.fails("(a name of").err.contains("does not look like the name"), "{name}");
+    }
 }
 
 #[test]
@@ -100,7 +149,6 @@ fn an_earlier_plan_of_whichever_program_and_version_is_replaced() {
         "{\"machinepool_plan\":1,\"written_by\":\"0.0.1\"}",
         "{\"machinepool_plan\":99,\"something\":\"new\"}",
         "{\"machinepool_plan\":3,\"cut",
-        "PK\u{3}\u{4}\u{14}\u{0}\u{8}\u{0}tfplan",
     ] {
         bench.write("tfplan", before);
         for _ in 0..2 {

@@ -45,13 +45,7 @@ fn outputs_cost_two_calls_and_three_while_members_are_missing() {
 /// During a roll no member is missing: new ones come before old ones go.
 #[test]
 fn outputs_cost_three_calls_while_members_are_to_be_replaced() {
-    for (patch, message) in [
-        (
-            json!({"kubernetes_version": "v1.35.0"}),
-            "All 3 members running. AWS cannot launch instances: no capacity",
-        ),
-        (json!({"failure_domains": ["us-east-1a"]}), "All 3 members running"),
-    ] {
+    for patch in [json!({"kubernetes_version": "v1.35.0"}), json!({"failure_domains": ["us-east-1a"]})] {
         let lab = Lab::new();
         settled(&lab);
         lab.edit(|world| world.launch_error = Some("no capacity".to_owned()));
@@ -68,6 +62,7 @@ fn outputs_cost_three_calls_while_members_are_to_be_replaced() {
         lab.cloud.clear();
         let health = lab.outputs(&request.scope).unwrap().health;
         assert_eq!(lab.cloud.operations().len(), 3, "{:?}", lab.cloud.operations());
+        let message = "All 3 members running. The last launch, on 2026-01-01 00:10 UTC, failed: no capacity";
         assert!(health.message.starts_with(message), "{health:?}");
         assert_eq!((health.state.as_str(), health.healthy, health.reasons.len()), ("running", true, 0));
         lab.edit(|world| world.launch_error = None);

@@ -13,7 +13,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use super::world::World;
-use crate::{contract::quote, error::naming_user};
+use crate::error::{file_name, naming_user};
 
 /// The format that this program writes and reads.
 const FORMAT: u32 = 1;
@@ -32,7 +32,7 @@ const REMEDY: &str = "Use another file, or delete it to begin anew.";
 
 /// A sandbox file that cannot be used.
 #[derive(Debug, thiserror::Error)]
-#[error("the sandbox file {path} {reason}", path = quote::file(.path))]
+#[error("the sandbox file {path} {reason}", path = file_name(.path))]
 pub struct SandboxError {
     /// The file.
     pub path: PathBuf,
@@ -220,7 +220,7 @@ impl Store {
 
     fn dangling(&self) -> SandboxError {
         let target = fs::read_link(&self.path).unwrap_or_default();
-        self.refusal(format!("is a symbolic link to {}, which does not exist", quote::file(&target)))
+        self.refusal(format!("is a symbolic link to {}, which does not exist", file_name(&target)))
     }
 
     fn too_large(&self) -> SandboxError {
@@ -230,8 +230,9 @@ impl Store {
     fn not_created(&self, error: io::Error) -> SandboxError {
         let directory = self.path.parent().filter(|directory| !directory.exists());
         match directory.filter(|_| error.kind() == io::ErrorKind::NotFound) {
-            Some(directory) => self
-                .refusal(format!("could not be created: there is no directory {}", quote::file(directory))),
+            Some(directory) => {
+                self.refusal(format!("could not be created: there is no directory {}", file_name(directory)))
+            }
             None => self.error("could not be created", error),
         }
     }

@@ -101,9 +101,9 @@ fn outside(view: &View<'_>, live: &Group, own: &[&Member], draft: &mut Draft) ->
     let moves = !going.is_empty() || earlier.iter().any(|m| held_by(m).is_none());
     if !going.is_empty() {
         add(draft, &going, ZONE_REMOVED);
-        let (noun, verb) = if going.len() == 1 { ("member", "is") } else { ("members", "are") };
+        let noun = if going.len() == 1 { "member" } else { "members" };
         draft.warnings.push(Diagnostic::warning(
-            format!("{} {noun} in removed zones {verb} replaced elsewhere, without drain", going.len()),
+            format!("{} {noun} in removed zones may be replaced elsewhere, without drain", going.len()),
             list(&going),
         ));
     }

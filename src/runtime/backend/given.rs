@@ -8,10 +8,12 @@ use super::{
     Settings,
     values::{self, Shape},
 };
-use crate::contract::{
-    json::Json,
-    problem::{Diagnostic, Problems, sentence},
-    quote,
+use crate::{
+    contract::{
+        json::Json,
+        problem::{Diagnostic, Problems, sentence},
+    },
+    error::file_name,
 };
 
 /// Reads a file that `-backend-config` names.
@@ -69,7 +71,7 @@ impl Reading {
     }
 
     fn file(&mut self, path: &str, open: OpenFile<'_>) {
-        let place = format!("-backend-config={}", quote::file(path));
+        let place = format!("-backend-config={}", file_name(path));
         match open(Path::new(path)) {
             Err(error) => self.refuse(
                 format!("{place}: the file cannot be read"),

@@ -13,9 +13,9 @@ use crate::{
         session::{Run, Session},
     },
     cli::{PlanArgs, PlanFormat},
-    contract::{ids::ImageId, outputs::Outputs, quote, request::Scope},
+    contract::{ids::ImageId, outputs::Outputs, request::Scope},
     engine::{self, Planned, context::Interrupt},
-    error::{Failure, Kind},
+    error::{Failure, Kind, file_name},
     model::plan::Plan,
     runtime::{
         plan_json::{self, OutputChange, Shown},
@@ -166,7 +166,7 @@ fn finish(
         PlanFormat::Text => tell::plan(run.ui, &concealed, &subject, record),
     }
     if let (Some(path), None) = (&args.out, run.ui.lines()) {
-        run.ui.say(&format!("Saved in {0}. To carry it out: machinepool apply {0}\n", quote::file(path)));
+        run.ui.say(&format!("Saved in {0}. To carry it out: machinepool apply {0}\n", file_name(path)));
     }
     let changes = !made.plan.is_empty() || !record.is_kept();
     Ok(if args.detailed_exitcode && changes { CHANGES } else { 0 })

@@ -9,8 +9,8 @@ use super::{keep::Keep, ledger::Purpose, setting::Setting};
 use crate::{
     app::session::Session,
     cli::{ForceUnlockArgs, StateCommand, StateListArgs, StatePushArgs},
-    contract::{problem::sentence, quote},
-    error::{Failure, Kind},
+    contract::problem::sentence,
+    error::{Failure, Kind, file_name},
     runtime::{
         private_file,
         root::FILE,
@@ -175,7 +175,7 @@ fn read(path: &Path) -> Result<Vec<u8>, Failure> {
     text.map_err(|error| {
         Failure::new(
             Kind::Local,
-            format!("Cannot read the state from {}", quote::file(path)),
+            format!("Cannot read the state from {}", file_name(path)),
             sentence(&error.to_string()),
         )
     })

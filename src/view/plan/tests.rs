@@ -211,10 +211,10 @@ fn the_first_sentence_tells_every_kind_of_loss_and_the_headings_tell_how_they_go
         (
             (0, 1, 0),
             vec![
-                "1 running instance (i-z0) is terminated without drain and replaced elsewhere, because its zone",
+                "1 running instance (i-z0) may be terminated without drain and replaced elsewhere, because its zone",
             ],
             vec![
-                "1 running instance in removed zones, terminated without drain, its replacement launched in",
+                "1 running instance in removed zones, perhaps terminated without drain, its replacement launched",
             ],
         ),
         (
@@ -226,12 +226,12 @@ fn the_first_sentence_tells_every_kind_of_loss_and_the_headings_tell_how_they_go
             (2, 3, 4),
             vec![
                 "2 running instances (i-r0 and i-r1) are replaced, because the launch template was made for",
-                "3 running instances (i-z0, i-z1 and i-z2) are terminated without drain and replaced elsewhere",
+                "3 running instances (i-z0, i-z1 and i-z2) may be terminated without drain and replaced elsewhere",
                 "4 running instances are terminated without drain, because the pool shrinks.",
             ],
             vec![
                 "2 running instances to replace, a replacement launched before each one goes; nodes are not",
-                "3 running instances in removed zones, terminated without drain, replacements launched in",
+                "3 running instances in removed zones, perhaps terminated without drain, replacements launched",
             ],
         ),
     ] {
