@@ -95,7 +95,7 @@ fn touches_group(plan: &Plan) -> bool {
         Task::Write(write) => {
             matches!(write, Write::CreateGroup(_) | Write::UpdateGroup(_) | Write::StartRefresh { .. })
         }
-        Task::PruneVersions { .. } | Task::RemoveObject { .. } => false,
+        Task::PruneVersions { .. } | Task::CheckFetchers { .. } | Task::RemoveObject { .. } => false,
     })
 }
 
@@ -134,7 +134,12 @@ async fn walk_chain<'a>(
             return;
         }
         match walk_step(ctx, performer, step).await {
-            Ok(()) => ledger.borrow_mut().done.push(step),
+            Ok(flow) => {
+                ledger.borrow_mut().done.push(step);
+                if flow.is_break() {
+                    return;
+                }
+            }
             Err(failure) if step.optional && failure.kind != Kind::Interrupted => {
                 let what = describe::task(&step.task);
                 ctx.progress.tell(Event::Warning(perform::as_warning(&what, &failure)));
@@ -149,7 +154,11 @@ async fn walk_chain<'a>(
     }
 }
 
-async fn walk_step(ctx: &Context<'_>, performer: &Performer<'_>, step: &Step) -> Result<(), Failure> {
+async fn walk_step(
+    ctx: &Context<'_>,
+    performer: &Performer<'_>,
+    step: &Step,
+) -> Result<ControlFlow<()>, Failure> {
     let what = describe::task(&step.task);
     let begin = ctx.clock.now();
     let address = step.address;
@@ -157,7 +166,7 @@ async fn walk_step(ctx: &Context<'_>, performer: &Performer<'_>, step: &Step) ->
     let outcome = performer.task(&step.task).await;
     let took = ctx.clock.now().since(begin);
     ctx.progress.tell(match &outcome {
-        Ok(()) => Event::Done { address, what, took },
+        Ok(_) => Event::Done { address, what, took },
         Err(_) => Event::Failed { address, what, took },
     });
     outcome

@@ -11,7 +11,11 @@ pub(super) fn task(task: &Task) -> String {
         }
         Task::RollStragglers { group, .. } => format!("looking for members of {group} to roll"),
         Task::AwaitGroupGone { group } => format!("waiting until Auto Scaling group {group} is gone"),
-        Task::RemoveObject { bucket, key, .. } => format!("deleting s3://{bucket}/{key}, left behind"),
+        Task::CheckFetchers { left, key, .. } => {
+            let places: Vec<String> = left.iter().map(|bucket| format!("s3://{bucket}/{key}")).collect();
+            format!("looking for members that may still fetch {}", places.join(", "))
+        }
+        Task::RemoveObject { bucket, key } => format!("deleting s3://{bucket}/{key}, left behind"),
         Task::PruneVersions { template_id, .. } => format!("pruning old versions of {template_id}"),
     }
 }

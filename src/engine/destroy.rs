@@ -167,7 +167,7 @@ impl Run<'_> {
         let what = describe::task(&task);
         let begin = self.ctx.clock.now();
         self.ctx.progress.tell(Event::Started { address, what: what.clone() });
-        let outcome = self.performer.task(&task).await;
+        let outcome = self.performer.task(&task).await.map(drop);
         let took = self.ctx.clock.now().since(begin);
         match &outcome {
             Ok(()) => self.done.borrow_mut().push(what.clone()),

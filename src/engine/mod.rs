@@ -7,6 +7,7 @@ pub mod context;
 mod describe;
 pub mod destroy;
 mod explain;
+mod leftovers;
 pub mod observe;
 mod perform;
 mod refreshes;

@@ -1,7 +1,12 @@
 //! Carries out one task: the write itself, and what AWS's answers to it call for. All judgement about
 //! repeating a write is here; the SDK repeats what throttling, time-outs and faults of AWS's cut off.
 
-use std::{cell::RefCell, collections::BTreeMap, ops::ControlFlow, time::Duration};
+use std::{
+    cell::RefCell,
+    collections::{BTreeMap, BTreeSet},
+    ops::ControlFlow,
+    time::Duration,
+};
 
 use super::{
     context::{Context, Event},
@@ -14,7 +19,7 @@ use crate::{
     error::{Failure, Kind},
     model::{
         diff,
-        observed::{Object, Template, TemplateVersion},
+        observed::{Template, TemplateVersion},
         ownership::{self, Resource},
         plan::Task,
         planner,
@@ -32,7 +37,7 @@ const VERSIONS_PER_CALL: usize = 200;
 /// Carries out tasks of one run, and remembers what it made.
 pub(super) struct Performer<'a> {
     pub(super) ctx: &'a Context<'a>,
-    identity: &'a Tags,
+    pub(super) identity: &'a Tags,
     /// Hash of the wanted roll key; empty where nothing is going to roll.
     pub(super) hash: String,
     /// Name of the template that the group is to launch from; empty likewise.
@@ -63,28 +68,33 @@ impl<'a> Performer<'a> {
         self.refresh.borrow().clone()
     }
 
-    /// Carries out a task to its end.
-    pub(super) async fn task(&self, task: &Task) -> Result<(), Failure> {
+    /// Carries out a task to its end; breaks where what follows in its chain has to wait for a later run.
+    pub(super) async fn task(&self, task: &Task) -> Result<ControlFlow<()>, Failure> {
         match task {
-            Task::Write(write) => self.write(write).await,
-            Task::EndRefresh { group } => self.end_refresh(group).await,
-            Task::Supersede { group, template, .. } => self.supersede(group, template).await,
+            Task::Write(write) => self.write(write).await?,
+            Task::EndRefresh { group } => self.end_refresh(group).await?,
+            Task::Supersede { group, template, .. } => self.supersede(group, template).await?,
             Task::RollStragglers { group, template, warmup_seconds } => {
-                self.roll_stragglers(group, template, *warmup_seconds).await
+                self.roll_stragglers(group, template, *warmup_seconds).await?;
             }
-            Task::RemoveObject { group, bucket, key } => self.remove_object(group, bucket, key).await,
-            Task::AwaitGroupGone { group } => self.await_group_gone(group).await,
-            Task::PruneVersions { template_id, keep } => {
-                let versions = self.ctx.cloud.versions(&VersionQuery::All(template_id.clone())).await?;
-                let old = planner::prunable(&versions, keep);
-                for batch in old.chunks(VERSIONS_PER_CALL) {
-                    let template_id = template_id.clone();
-                    self.send(&Write::DeleteTemplateVersions { template_id, versions: batch.to_vec() })
-                        .await?;
-                }
-                Ok(())
+            Task::CheckFetchers { group, bucket, key, left } => {
+                return self.check_fetchers(group, bucket, key, left).await;
             }
+            Task::RemoveObject { bucket, key } => self.remove_object(bucket, key).await?,
+            Task::AwaitGroupGone { group } => self.await_group_gone(group).await?,
+            Task::PruneVersions { template_id, keep } => self.prune_versions(template_id, keep).await?,
         }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    async fn prune_versions(&self, template_id: &str, keep: &BTreeSet<u64>) -> Result<(), Failure> {
+        let versions = self.ctx.cloud.versions(&VersionQuery::All(template_id.to_owned())).await?;
+        let old = planner::prunable(&versions, keep);
+        for batch in old.chunks(VERSIONS_PER_CALL) {
+            let template_id = template_id.to_owned();
+            self.send(&Write::DeleteTemplateVersions { template_id, versions: batch.to_vec() }).await?;
+        }
+        Ok(())
     }
 
     async fn write(&self, write: &Write) -> Result<(), Failure> {
@@ -293,29 +303,6 @@ impl<'a> Performer<'a> {
             self.ctx.progress.tell(Event::Waiting { what: error.message, waited });
             wait::sleep(self.ctx, pause).await?;
             pause = (pause * 2).min(Duration::from_secs(20));
-        }
-    }
-
-    /// Deletes an object that the pool left behind in another bucket, if it still is the pool's.
-    async fn remove_object(&self, group: &str, bucket: &str, key: &str) -> Result<(), Failure> {
-        // The plan's reading is as old as the plan: somebody may have said yes to it much later.
-        let group = self.ctx.cloud.group(group).await?;
-        if let Some(member) =
-            group.iter().flat_map(|g| &g.members).find(|m| planner::is_starting(&m.lifecycle))
-        {
-            return Err(Failure::new(
-                Kind::Aws,
-                "The object is kept for now",
-                format!("{} is starting, and may fetch it from there.", member.id),
-            ));
-        }
-        match self.ctx.cloud.object(bucket, key).await {
-            Ok(Object::Present { tags, .. }) if ownership::is_ours(self.identity, &tags) => {
-                let write = Write::DeleteObject { bucket: bucket.to_owned(), key: key.to_owned() };
-                self.send(&write).await.map(drop)
-            }
-            Err(error) if error.kind != ErrorKind::NotFound => Err(error.into()),
-            Ok(_) | Err(_) => Ok(()),
         }
     }
 

@@ -86,7 +86,7 @@ async fn end(ctx: &Context<'_>, scope: &Scope, name: &str) -> Result<(), Failure
     let task = Task::EndRefresh { group: name.to_owned() };
     let (address, what, begin) = (Address::Group, describe::task(&task), ctx.clock.now());
     ctx.progress.tell(Event::Started { address, what: what.clone() });
-    let outcome = Performer::new(ctx, &scope.identity, String::new()).task(&task).await;
+    let outcome = Performer::new(ctx, &scope.identity, String::new()).task(&task).await.map(drop);
     let took: Duration = ctx.clock.now().since(begin);
     ctx.progress.tell(match &outcome {
         Ok(()) => Event::Done { address, what, took },

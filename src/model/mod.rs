@@ -4,6 +4,7 @@ pub mod advice;
 pub mod checkup;
 pub mod desired;
 pub mod diff;
+pub mod fetching;
 pub mod image;
 pub mod labels;
 pub mod launching;

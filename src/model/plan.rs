@@ -161,11 +161,20 @@ pub enum Task {
         /// Group name.
         group: String,
     },
-    /// Delete an object that the pool left in another bucket, if its tags say that it is the pool's and no member
-    /// that is starting may fetch it.
-    RemoveObject {
+    /// Look whether an instance may still fetch the object from a bucket that the pool has left. While one may,
+    /// the rest of the chain waits for a later apply.
+    CheckFetchers {
         /// Group name.
         group: String,
+        /// Bucket in which the object lies now.
+        bucket: String,
+        /// Key.
+        key: String,
+        /// Buckets that the pool has left.
+        left: Vec<String>,
+    },
+    /// Delete an object that the pool left in another bucket, if its tags say that it is the pool's.
+    RemoveObject {
         /// Bucket.
         bucket: String,
         /// Key.

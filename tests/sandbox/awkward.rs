@@ -15,11 +15,11 @@ use super::lab::{GROUP, Lab, base_inputs, both, merge, patched};
 
 const KEY: &str = "pool/demo-pool-0";
 
-/// A pool of three that is up.
+/// A pool of three that has been up for a while.
 fn settled(patch: Value) -> Lab {
     let lab = Lab::new();
     lab.apply(&patched(patch)).unwrap();
-    lab.wait(Duration::from_mins(10));
+    lab.wait(Duration::from_mins(20));
     lab
 }
 
@@ -76,7 +76,7 @@ fn an_old_object_that_could_not_be_deleted_is_remembered() {
 }
 
 #[test]
-fn an_old_object_that_has_turn_somebody_elses_stays() {
+fn an_old_object_that_has_become_somebody_elses_stays() {
     let lab = settled(json!({}));
     make_other_bucket(&lab);
     lab.edit(|world| {
@@ -318,7 +318,7 @@ fn an_object_that_members_still_fetch_goes_once_they_are_up() {
     lab.apply(&moved).unwrap();
     assert!(has_object(&lab, "other-bootstrap") && has_object(&lab, "demo-bootstrap"));
     assert!(lab.plan(&moved).unwrap().plan.is_empty(), "nothing that an apply could do now");
-    lab.wait(Duration::from_mins(10));
+    lab.wait(Duration::from_mins(16));
     assert!(!lab.plan(&moved).unwrap().plan.is_empty(), "now it could");
     lab.apply(&moved).unwrap();
     assert!(!has_object(&lab, "demo-bootstrap"));
@@ -339,8 +339,68 @@ fn a_member_that_starts_after_the_plan_keeps_the_object_too() {
     turn("Pending:Wait");
     lab.apply_planned(&moved, &planned).unwrap();
     assert!(has_object(&lab, "demo-bootstrap"));
+    assert!(lab.plan(&moved).unwrap().plan.is_empty(), "nothing that an apply could do now");
     turn("InService");
-    lab.settle(&moved, "it is up");
+    // Also for those who apply only what a plan shows as changes.
+    let planned = lab.plan(&moved).unwrap();
+    assert!(!planned.plan.is_empty(), "put off is not tried");
+    lab.apply_planned(&moved, &planned).unwrap();
+    assert!(!has_object(&lab, "demo-bootstrap"));
+    let plan = lab.plan(&moved).unwrap().plan;
+    assert!(plan.is_empty() && plan.stages.is_empty(), "{plan:?}");
+}
+
+/// A group without a launch hook has its members in service before their boot has begun.
+#[test]
+fn a_member_in_service_that_still_boots_keeps_the_object() {
+    let lab = Lab::new();
+    lab.apply(&patched(json!({}))).unwrap();
+    lab.wait(Duration::from_mins(1));
+    let in_service =
+        |member: &String| lab.world().instances[member].lifecycle.as_deref() == Some("InService");
+    assert!(lab.world().active_members(GROUP).iter().all(in_service));
+    make_other_bucket(&lab);
+    let moved = patched(moved());
+    lab.apply(&moved).unwrap();
+    for minute in [1, 7, 13] {
+        assert!(has_object(&lab, "demo-bootstrap"), "minute {minute}");
+        let planned = lab.plan(&moved).unwrap();
+        assert!(!planned.plan.is_empty(), "minute {minute}: a change until it is gone");
+        lab.apply_planned(&moved, &planned).unwrap();
+        assert!(has_object(&lab, "demo-bootstrap"), "minute {minute}");
+        lab.wait(Duration::from_mins(6));
+    }
+    let planned = lab.plan(&moved).unwrap();
+    assert!(!planned.plan.is_empty());
+    lab.apply_planned(&moved, &planned).unwrap();
+    assert!(!has_object(&lab, "demo-bootstrap"));
+    let plan = lab.plan(&moved).unwrap().plan;
+    assert!(plan.is_empty() && plan.stages.is_empty(), "{plan:?}");
+}
+
+#[test]
+fn members_launched_from_the_new_version_keep_nothing() {
+    let lab = Lab::new();
+    lab.apply(&patched(json!({}))).unwrap();
+    lab.wait(Duration::from_mins(4));
+    make_other_bucket(&lab);
+    lab.apply(&patched(moved())).unwrap();
+    assert!(has_object(&lab, "demo-bootstrap"));
+    // The pool scales all the time: its newest members are in service, or held by a hook.
+    lab.wait(Duration::from_mins(10));
+    let before = lab.world().active_members(GROUP);
+    let mut inputs = moved();
+    merge(&mut inputs, &json!({"replicas": 5}));
+    lab.apply(&patched(inputs.clone())).unwrap();
+    lab.wait(Duration::from_mins(2));
+    let mut new = lab.world().active_members(GROUP);
+    new.retain(|id| !before.contains(id));
+    assert_eq!(new.len(), 2);
+    lab.edit(|world| {
+        world.instances.get_mut(&new[0]).unwrap().lifecycle = Some("Pending:Wait".to_owned());
+    });
+    assert!(has_object(&lab, "demo-bootstrap"));
+    lab.apply(&patched(inputs)).unwrap();
     assert!(!has_object(&lab, "demo-bootstrap"));
 }
 

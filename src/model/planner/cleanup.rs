@@ -1,12 +1,13 @@
-//! Templates that no longer serve, and versions too many. Never a change, and never a reason to fail.
+//! Templates and objects that no longer serve, and versions too many. Never a reason to fail, and hardly ever a change.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, iter};
 
 use super::{Draft, Phase, View};
 use crate::contract::request::Tags;
 use crate::model::{
     diff::Fields,
-    observed::{Template, TemplateVersion},
+    fetching,
+    observed::{Template, TemplateUse, TemplateVersion},
     plan::{Action, Address, Task},
     records,
     resources::Write,
@@ -31,24 +32,14 @@ fn left_objects(view: &View<'_>, draft: &mut Draft) {
         .map(|template| (template, left_buckets(view, template)))
         .filter(|(_, left)| !left.is_empty())
         .collect();
-    let record = |template: &Template, value: String| {
-        let tags = Tags::from([(records::BUCKET.to_owned(), value)]);
-        Write::TagTemplate { template_id: template.id.clone(), tags }
-    };
     let left: BTreeSet<&str> = templates.iter().flat_map(|(_, left)| left.iter().copied()).collect();
     if left.is_empty() {
         return;
     }
     let kept = may_be_fetched(view, draft);
-    // The bucket of today comes first until a deletion is tried.
-    let both = |left: &[&str], is_tried: bool| {
-        let today = [bucket.as_str()];
-        let (first, rest) = if is_tried { left.split_at(1) } else { (&[][..], left) };
-        records::join_buckets(first.iter().chain(&today).chain(rest).copied())
-    };
     for (template, left) in &templates {
         if !records::buckets(&template.tags).any(|recorded| recorded == bucket) {
-            draft.write(Phase::Clear, Address::Template, record(template, both(left, kept.is_none())));
+            draft.write(Phase::Clear, Address::Template, record(template, both(bucket, left, false)));
         }
     }
     let places: Vec<String> = left.iter().map(|old| format!("s3://{old}/{key}")).collect();
@@ -58,34 +49,59 @@ fn left_objects(view: &View<'_>, draft: &mut Draft) {
         }));
         return;
     }
-    draft.notes.extend(
-        places
-            .iter()
-            .map(|place| format!("The bootstrap object {place} serves no longer: apply deletes it.")),
-    );
-    let untried: Vec<&(&Template, Vec<&str>)> = templates
-        .iter()
-        .filter(|(template, _)| records::buckets(&template.tags).next() == Some(bucket.as_str()))
-        .collect();
+    draft.notes.extend(places.iter().map(|place| {
+        format!(
+            "The bootstrap object {place} serves no longer: apply deletes it, unless a member that was launched less than \
+             15 minutes ago may still fetch it."
+        )
+    }));
+    let untried: Vec<&(&Template, Vec<&str>)> =
+        templates.iter().filter(|(template, _)| !is_tried(template, bucket)).collect();
     if !untried.is_empty() {
         alone(view, &places, draft);
     }
-    let tries = untried.into_iter().map(|(template, left)| Task::Write(record(template, both(left, true))));
-    let removals = left.into_iter().map(|old| Task::RemoveObject {
+    let tries =
+        untried.into_iter().map(|(template, left)| Task::Write(record(template, both(bucket, left, true))));
+    let check = Task::CheckFetchers {
         group: view.desired.names.group.clone(),
-        bucket: old.to_owned(),
+        bucket: bucket.clone(),
         key: key.clone(),
-    });
+        left: left.iter().map(|&old| old.to_owned()).collect(),
+    };
+    let removals =
+        left.into_iter().map(|old| Task::RemoveObject { bucket: old.to_owned(), key: key.clone() });
     let records = templates.iter().map(|(template, _)| Task::Write(record(template, bucket.clone())));
-    let tasks: Vec<Task> = tries.chain(removals).chain(records).collect();
+    let tasks: Vec<Task> = iter::once(check).chain(tries).chain(removals).chain(records).collect();
     draft.push(Phase::CleanUp, Address::Object, tasks, true);
 }
 
-/// Who may still fetch an object from where it lay before: instances that were launched from a template version that
-/// says so, and that have not come up yet.
+fn record(template: &Template, value: String) -> Write {
+    let tags = Tags::from([(records::BUCKET.to_owned(), value)]);
+    Write::TagTemplate { template_id: template.id.clone(), tags }
+}
+
+/// The bucket of today and those that are left, as a template records them: today's comes first until a deletion is tried.
+fn both(bucket: &str, left: &[&str], is_tried: bool) -> String {
+    let (first, rest) = if is_tried { left.split_at(1) } else { (&[][..], left) };
+    records::join_buckets(first.iter().chain(&[bucket]).chain(rest).copied())
+}
+
+/// Whether a deletion has been tried of what a template records: the bucket of today no longer comes first. One that was put off is not tried.
+fn is_tried(template: &Template, bucket: &str) -> bool {
+    records::buckets(&template.tags).position(|recorded| recorded == bucket).is_some_and(|at| at > 0)
+}
+
+/// Who may still fetch an object from where it lay before, as far as it shows without a clock: instances that were
+/// launched from a template version that says so, and that have not come up yet. Of those that came up a short time ago
+/// the apply knows.
 fn may_be_fetched(view: &View<'_>, draft: &Draft) -> Option<&'static str> {
     let live = view.live?;
-    if live.members.iter().any(|m| is_starting(&m.lifecycle)) {
+    let object = &view.desired.object;
+    let asks_elsewhere = |used: Option<&TemplateUse>| {
+        !fetching::asks(used, &view.observed.versions, &object.bucket, &object.key)
+    };
+    if live.members.iter().any(|m| fetching::is_starting(&m.lifecycle) && asks_elsewhere(m.template.as_ref()))
+    {
         return Some("a member that is starting");
     }
     if view.roll == Decision::Start || roll::active(&view.observed.refreshes).is_some() {
@@ -97,11 +113,6 @@ fn may_be_fetched(view: &View<'_>, draft: &Draft) -> Option<&'static str> {
         matches!(step.task, Task::Write(Write::CreateTemplate { .. } | Write::CreateTemplateVersion { .. }))
     });
     (makes_version && staying < live.desired as usize).then_some("a member that the group launches")
-}
-
-/// Whether a member has not come up yet, in its group or in a warm pool.
-pub fn is_starting(lifecycle: &str) -> bool {
-    lifecycle.starts_with("Pending") || lifecycle.starts_with("Warmed:Pending")
 }
 
 /// Where nothing else makes an apply run, the first try to delete what had to be kept before is a change of its own: a
@@ -167,9 +178,7 @@ fn prune(view: &View<'_>, draft: &mut Draft) {
     if !makes_version || existing.latest_version < VERSIONS_KEPT as u64 {
         return;
     }
-    let of_this = |used: &crate::model::observed::TemplateUse| {
-        (used.id == existing.id).then(|| used.version.parse().ok()).flatten()
-    };
+    let of_this = |used: &TemplateUse| (used.id == existing.id).then(|| used.version.parse().ok()).flatten();
     let members = view.live.into_iter().flat_map(|g| &g.members).filter_map(|m| m.template.as_ref());
     let refreshing = view.observed.refreshes.iter().filter_map(|r| r.desired_template.as_ref());
     let group = view.live.and_then(target::current_use);

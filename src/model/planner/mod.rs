@@ -26,7 +26,7 @@ mod template;
 #[cfg(test)]
 mod tests;
 
-pub use cleanup::{is_starting, prunable};
+pub use cleanup::prunable;
 
 /// When a step runs; steps of one phase run side by side.
 #[derive(Clone, Copy, Debug)]

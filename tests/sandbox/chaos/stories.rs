@@ -249,7 +249,8 @@ fn capacity() -> Vec<Story> {
         }),
         Story::to("zones removed", pool(), zones()),
         Story::to("spot", pool(), json!({"spot": true})),
-        Story::to("another bucket", pool_and([Hand(hands::make_bucket)]), {
+        // Of an age at which no member may fetch any more.
+        Story::to("another bucket", vec![Applied(json!({}), 20), Hand(hands::make_bucket)], {
             json!({"captf_cluster_outputs": {"bootstrap_bucket": "other-bootstrap"}})
         }),
         Story::to(

@@ -12,10 +12,14 @@ fn before(edit: impl FnOnce(&mut Observed)) -> Observed {
     observed
 }
 
-/// The demo pool in the second bucket, with the object in the first still recorded.
+/// The demo pool in the second bucket, with the object in the first still recorded. Its members run version 1 of the
+/// template, and version 2 names the second bucket.
 fn after(edit: impl FnOnce(&mut Observed)) -> Observed {
     let mut observed = settled(MOVED);
-    observed.templates[0].tags.insert(records::BUCKET.into(), "new-bootstrap/demo-bootstrap".into());
+    let template = &mut observed.templates[0];
+    template.tags.insert(records::BUCKET.into(), "new-bootstrap/demo-bootstrap".into());
+    (template.default_version, template.latest_version) = (2, 2);
+    observed.versions[0].number = 2;
     edit(&mut observed);
     observed
 }
@@ -47,6 +51,49 @@ fn an_object_that_a_starting_member_may_fetch_stays() {
         }
     }
     assert_eq!(removed(&plan_for(MOVED, &before(|_| {}))), ["demo-bootstrap"]);
+}
+
+#[test]
+fn a_starting_member_that_asks_the_bucket_of_today_keeps_nothing() {
+    let starting = |o: &mut Observed| {
+        let member = &mut group_of(o).members[1];
+        member.lifecycle = "Pending:Wait".into();
+        member.template.as_mut().unwrap().version = "2".into();
+    };
+    let plan = plan_for(MOVED, &after(starting));
+    assert_eq!(removed(&plan), ["demo-bootstrap"]);
+    assert_eq!(actions(&plan), [(Address::Object, Action::Update)]);
+    // Of another template's version of that number nobody knows where it asks.
+    let plan = plan_for(
+        MOVED,
+        &after(|o| {
+            starting(o);
+            group_of(o).members[1].template.as_mut().unwrap().id = "lt-9".into();
+        }),
+    );
+    assert!(is_kept(&plan, "a member that is starting"), "{plan:#?}");
+}
+
+#[test]
+fn whether_a_member_may_fetch_is_asked_before_a_try_is_recorded() {
+    let tried = |task: &Task| match task {
+        Task::Write(Write::TagTemplate { tags, .. }) => {
+            tags.get(records::BUCKET).is_some_and(|buckets| buckets.starts_with("demo-bootstrap/"))
+        }
+        _ => false,
+    };
+    for observed in [before(|_| {}), after(|_| {})] {
+        let plan = plan_for(MOVED, &observed);
+        let chains: Vec<_> = plan.stages.iter().flatten().collect();
+        let of_the_try = chains.iter().filter(|chain| chain.iter().any(|step| tried(&step.task)));
+        let positions: Vec<_> = of_the_try
+            .map(|chain| {
+                let check = chain.iter().position(|s| matches!(s.task, Task::CheckFetchers { .. }));
+                check < chain.iter().position(|s| tried(&s.task)) && check.is_some()
+            })
+            .collect();
+        assert_eq!(positions, [true], "{plan:#?}");
+    }
 }
 
 #[test]
