@@ -6,7 +6,7 @@ use super::{
     observed::{Group, Known, Template},
     records, target,
 };
-use crate::contract::{problem::Diagnostic, request::Request};
+use crate::contract::{problem::Diagnostic, quote, request::Request};
 
 /// A pool's zones.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -145,7 +145,7 @@ fn to_record(zones: &[String]) -> Result<String, Diagnostic> {
     match zones.iter().find(|zone| zone.contains('/') || !records::fits_tag(zone)) {
         None => Ok(zones.join("/")),
         Some(odd) => Err(Diagnostic::error(
-            format!("{odd:?} is no zone of AWS's"),
+            format!("{} is no zone of AWS's", quote::quoted(odd)),
             "The cluster's failure domains name it (cluster_failure_domains), and the pool's zones are recorded in \
              a tag, which cannot hold it. Mend the cluster's failure domains.",
         )),
@@ -164,6 +164,7 @@ pub fn asked_for(request: &Request) -> Result<Vec<String>, Diagnostic> {
     unknown.sort_unstable();
     if !unknown.is_empty() {
         let zones: Vec<&str> = known.keys().map(String::as_str).collect();
+        let unknown: Vec<String> = unknown.into_iter().map(quote::within_quotes).collect();
         return Err(Diagnostic::error(
             format!("Unknown failure domain {}", unknown.join(", ")),
             format!(
@@ -371,6 +372,17 @@ mod tests {
         let problem = zones(&request, None, &[], &Known::default()).unwrap_err();
         assert!(problem.summary.contains("us-east-1z") && !problem.summary.contains("us-east-1a"));
         assert!(problem.detail.contains("us-east-1a, us-east-1b, us-east-1c"));
+    }
+
+    #[test]
+    fn bootstrap_data_in_the_place_of_a_zone_is_not_repeated() {
+        const DATA: &str = "I2Nsb3VkLWNvbmZpZwpydW5jbWQ6Ci0gU0VDUkVUVE9LRU4xMjM0NTY3ODkwYWJjZGVmCg==";
+        let asked = testing::request(|r| r.failure_domains = vec![DATA.into()]);
+        let listed = testing::request(|r| r.cluster_failure_domains = vec![DATA.into(), "a,b".into()]);
+        for request in [asked, listed] {
+            let problem = zones(&request, None, &[], &Known::default()).unwrap_err();
+            assert!(!format!("{problem:?}").contains(&DATA[..12]), "{problem:?}");
+        }
     }
 
     #[test]
