@@ -9,9 +9,11 @@ use crate::model::{
 /// How many ids are listed.
 const LISTED: usize = 5;
 
-/// What comes next. `own` is the latest refresh of the group's template, `shown` the one that is told of.
+/// What comes next. `own` is the latest refresh of the group's template, `shown` the one that is told of; in an `empty`
+/// group nobody is rolled.
 pub(super) fn next(
     decision: &Decision,
+    empty: bool,
     own: Option<&Refresh>,
     shown: Option<&Refresh>,
     rows: &[MemberStatus],
@@ -28,6 +30,9 @@ pub(super) fn next(
     };
     let mut told = match decision {
         Decision::NotDue | Decision::Running(_) => stay(rows, &aside),
+        Decision::Start if empty => {
+            "An apply that gives the group members again replaces those on another template.".to_owned()
+        }
         Decision::Start if own.is_none() => "An apply replaces the members on another template.".to_owned(),
         Decision::Start => {
             "The next apply starts it again, up to three times for one template version; rollout start begins anew."

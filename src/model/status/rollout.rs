@@ -80,7 +80,7 @@ pub(super) fn rollout(
             let first = template.filter(|template| template.latest_version == 1).map(|t| t.created);
             let created = seen.version_created.or(first);
             let decision = roll::decide(group, current.name, &own, created);
-            next::next(&decision, own.first().copied(), shown, rows)
+            next::next(&decision, group.max == 0, own.first().copied(), shown, rows)
         }
     };
     Rollout {

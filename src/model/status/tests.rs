@@ -192,6 +192,9 @@ fn what_comes_next_follows_from_members_and_the_last_refresh() {
     assert!(next(&[0], &["SomethingNew"]).contains("rollout cancel stops it"), "an unknown word is active");
     assert!(next(&[0], &["Cancelling"]).contains("being cancelled"));
     assert!(of(&Seen::default()).rollout.next.contains("There is no group"));
+    let mut empty = testing::seen(&[0]);
+    empty.group.as_mut().unwrap().max = 0;
+    assert!(of(&empty).rollout.next.starts_with("An apply that gives the group members again"));
 }
 
 #[test]
