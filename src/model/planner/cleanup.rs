@@ -1,4 +1,4 @@
-//! Templates and objects that no longer serve, and versions too many. Never a reason to fail, and hardly ever a change.
+//! Templates and objects that no longer serve, and versions too many. Never a reason to fail; seldom a change.
 
 use std::{collections::BTreeSet, iter};
 
@@ -80,7 +80,8 @@ fn record(template: &Template, value: String) -> Write {
     Write::TagTemplate { template_id: template.id.clone(), tags }
 }
 
-/// The bucket of today and those that are left, as a template records them: today's comes first until a deletion is tried.
+/// The bucket of today and those that are left, as a template records them: today's comes first until a deletion is
+/// tried.
 fn both(bucket: &str, left: &[&str], is_tried: bool) -> String {
     let (first, rest) = if is_tried { left.split_at(1) } else { (&[][..], left) };
     records::join_buckets(first.iter().chain(&[bucket]).chain(rest).copied())
