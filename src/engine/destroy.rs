@@ -172,7 +172,7 @@ impl Run<'_> {
         match &outcome {
             Ok(()) => self.done.borrow_mut().push(what.clone()),
             Err(failure) if failure.kind == Kind::Interrupted => {
-                *self.given_up.borrow_mut() = Some(what.clone())
+                *self.given_up.borrow_mut() = Some(what.clone());
             }
             Err(_) => {}
         }
