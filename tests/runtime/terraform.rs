@@ -93,7 +93,8 @@ fn it_refuses_the_states_that_we_refuse() {
     let runner = Runner::new();
     let Some(terraform) = Terraform::beside(&runner) else { return };
     runner.init();
-    let pushed = runner.work("pushed.tfstate").display().to_string();
+    // Ours may see no more of this machine than its own working directory: it runs in the image, too.
+    let pushed = runner.work("root/pushed.tfstate").display().to_string();
     let put = |state: &Value| {
         runner.put_state(state);
         // Terraform looks for its own label, too.
@@ -108,7 +109,7 @@ fn it_refuses_the_states_that_we_refuse() {
                 let codes = ["terraform", "ours"].map(|whose| {
                     put(&present);
                     match whose {
-                        "ours" => runner.run(&["state", "push", &pushed]).code,
+                        "ours" => runner.run(&["state", "push", "pushed.tfstate"]).code,
                         _ => outcome(terraform.directory.path(), &["state", "push", &pushed]).code,
                     }
                 });
