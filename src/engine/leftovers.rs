@@ -7,7 +7,12 @@ use crate::{
     cloud::{ErrorKind, VersionQuery},
     contract::problem::Diagnostic,
     error::Failure,
-    model::{fetching, observed::Object, ownership, resources::Write},
+    model::{
+        fetching,
+        observed::Object,
+        ownership::{self, Resource},
+        resources::Write,
+    },
 };
 
 impl Performer<'_> {
@@ -65,6 +70,17 @@ impl Performer<'_> {
             Ok(Object::Present { tags, .. }) if ownership::is_ours(self.identity, &tags) => {
                 let write = Write::DeleteObject { bucket: bucket.to_owned(), key: key.to_owned() };
                 self.send(&write).await.map(drop)
+            }
+            Ok(Object::Present { tags, .. }) => {
+                let resource = Resource::Object { bucket, key };
+                if let Err(problem) = ownership::check(resource, self.identity, &tags) {
+                    self.ctx.progress.tell(Event::Warning(Diagnostic::warning(
+                        format!("{}, and stays", problem.summary),
+                        "The pool kept its bootstrap data there before, and records the place no longer. If the object \
+                         is this pool's all the same, delete it by hand: it may hold a token.",
+                    )));
+                }
+                Ok(())
             }
             Err(error) if error.kind != ErrorKind::NotFound => Err(error.into()),
             Ok(_) | Err(_) => Ok(()),

@@ -67,6 +67,24 @@ pub fn join_buckets<'a>(buckets: impl IntoIterator<Item = &'a str>) -> String {
     text
 }
 
+/// After the buckets of a template's tag: that the objects in all but the first were tried to be deleted.
+const TRIED: char = '/';
+
+/// What a template's tag holds once the objects in all buckets but the first were tried to be deleted; where there is
+/// no room to say so, the same as before.
+pub fn mark_tried(mut buckets: String) -> String {
+    if buckets.len() < VALUE_CHARS {
+        buckets.push(TRIED);
+    }
+    buckets
+}
+
+/// Whether a template's tags say so, and of this as the pool's bucket: what was tried when the pool was elsewhere is
+/// over.
+pub fn is_tried(tags: &Tags, bucket: &str) -> bool {
+    buckets(tags).next() == Some(bucket) && tags.get(BUCKET).is_some_and(|text| text.ends_with(TRIED))
+}
+
 /// Whether a template's tags hold a roll key at all.
 pub fn has_key(tags: &Tags) -> bool {
     tags.contains_key(VERSION) && tags.contains_key(IMAGE)

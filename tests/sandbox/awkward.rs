@@ -85,6 +85,37 @@ fn an_old_object_that_has_become_somebody_elses_stays() {
     });
     lab.apply(&patched(moved())).unwrap();
     assert!(has_object(&lab, "demo-bootstrap"));
+    let warnings = lab.warnings();
+    assert!(
+        warnings.iter().any(|w| w.summary.contains("demo-bootstrap") && w.summary.ends_with("and stays")),
+        "{warnings:?}"
+    );
+}
+
+/// On to a third bucket and back to the second, while the first one's object has to wait: its deletion has not been
+/// tried, and is a change of its own once it can be.
+#[test]
+fn a_deletion_that_waits_through_moves_is_a_change_of_its_own() {
+    let lab = settled(json!({}));
+    make_other_bucket(&lab);
+    lab.edit(|world| drop(world.buckets.insert("third-bootstrap".to_owned(), [].into())));
+    let id = lab.world().active_members(GROUP).remove(0);
+    let turn = |lifecycle: &str| {
+        lab.edit(|world| world.instances.get_mut(&id).unwrap().lifecycle = Some(lifecycle.to_owned()));
+    };
+    turn("Pending:Wait");
+    let third = json!({"captf_cluster_outputs": {"bootstrap_bucket": "third-bootstrap"}});
+    for inputs in [moved(), third, moved()] {
+        lab.apply(&patched(inputs)).unwrap();
+        assert!(has_object(&lab, "demo-bootstrap"));
+    }
+    turn("InService");
+    let moved = patched(moved());
+    let planned = lab.plan(&moved).unwrap();
+    assert!(!planned.plan.is_empty(), "{:?}", planned.plan.notes);
+    lab.apply_planned(&moved, &planned).unwrap();
+    assert!(!has_object(&lab, "demo-bootstrap") && !has_object(&lab, "third-bootstrap"));
+    assert!(lab.plan(&moved).unwrap().plan.is_empty());
 }
 
 #[test]

@@ -12,11 +12,12 @@ use machinepool::{
     contract::{
         inputs::Inputs,
         outputs::Outputs,
+        problem::Diagnostic,
         request::{Request, Scope},
     },
     engine::{
         self, Applied, Planned, Teardown,
-        context::{Context, Interrupt, Interrupter, Silent},
+        context::{Context, Event, Interrupt, Interrupter, Progress},
         rollout::Cancelled,
         status::Looked,
     },
@@ -42,6 +43,19 @@ pub(crate) struct Lab {
     /// Raises the interrupt of the command that runs.
     pub(crate) interrupter: Rc<RefCell<Option<Interrupter>>>,
     fault: Rc<RefCell<Option<Fault>>>,
+    told: Told,
+}
+
+/// The warnings of commands, as they run.
+#[derive(Default)]
+struct Told(RefCell<Vec<Diagnostic>>);
+
+impl Progress for Told {
+    fn tell(&self, event: Event) {
+        if let Event::Warning(warning) = event {
+            self.0.borrow_mut().push(warning);
+        }
+    }
 }
 
 /// A file of the scenarios' directory.
@@ -122,7 +136,7 @@ impl Lab {
         let hook = Rc::clone(&fault);
         let cloud =
             Recorded::new(sandbox).with_hook(move |moment, call| hook.borrow_mut().as_mut()?(moment, call));
-        Self { cloud, clock, known, interrupter: Rc::default(), fault }
+        Self { cloud, clock, known, interrupter: Rc::default(), fault, told: Told::default() }
     }
 
     /// Another account in the same state at the same time.
@@ -219,13 +233,18 @@ impl Lab {
         run(engine::outputs(&self.cloud, scope))
     }
 
+    /// The warnings that were told since this was asked last.
+    pub(crate) fn warnings(&self) -> Vec<Diagnostic> {
+        self.told.0.take()
+    }
+
     fn with<T>(&self, work: impl AsyncFnOnce(&Context<'_>) -> T) -> T {
         let (interrupter, interrupt) = Interrupt::new();
         *self.interrupter.borrow_mut() = Some(interrupter);
         let context = Context {
             cloud: &self.cloud,
             clock: &*self.clock,
-            progress: &Silent,
+            progress: &self.told,
             interrupt: &interrupt,
             deadline: self.clock.now().plus(TIMEOUT),
         };

@@ -39,7 +39,7 @@ fn left_objects(view: &View<'_>, draft: &mut Draft) {
     let kept = may_be_fetched(view, draft);
     for (template, left) in &templates {
         if !records::buckets(&template.tags).any(|recorded| recorded == bucket) {
-            draft.write(Phase::Clear, Address::Template, record(template, both(bucket, left, false)));
+            draft.write(Phase::Clear, Address::Template, record(template, both(bucket, left)));
         }
     }
     let places: Vec<String> = left.iter().map(|old| format!("s3://{old}/{key}")).collect();
@@ -56,12 +56,13 @@ fn left_objects(view: &View<'_>, draft: &mut Draft) {
         )
     }));
     let untried: Vec<&(&Template, Vec<&str>)> =
-        templates.iter().filter(|(template, _)| !is_tried(template, bucket)).collect();
+        templates.iter().filter(|(template, _)| !records::is_tried(&template.tags, bucket)).collect();
     if !untried.is_empty() {
         alone(view, &places, draft);
     }
-    let tries =
-        untried.into_iter().map(|(template, left)| Task::Write(record(template, both(bucket, left, true))));
+    let tries = untried
+        .into_iter()
+        .map(|(template, left)| Task::Write(record(template, records::mark_tried(both(bucket, left)))));
     let check = Task::CheckFetchers {
         group: view.desired.names.group.clone(),
         bucket: bucket.clone(),
@@ -80,16 +81,9 @@ fn record(template: &Template, value: String) -> Write {
     Write::TagTemplate { template_id: template.id.clone(), tags }
 }
 
-/// The bucket of today and those that are left, as a template records them: today's comes first until a deletion is
-/// tried.
-fn both(bucket: &str, left: &[&str], is_tried: bool) -> String {
-    let (first, rest) = if is_tried { left.split_at(1) } else { (&[][..], left) };
-    records::join_buckets(first.iter().chain(&[bucket]).chain(rest).copied())
-}
-
-/// Whether a deletion has been tried of what a template records: the bucket of today no longer comes first. One that was put off is not tried.
-fn is_tried(template: &Template, bucket: &str) -> bool {
-    records::buckets(&template.tags).position(|recorded| recorded == bucket).is_some_and(|at| at > 0)
+/// The bucket of today and those that are left, as a template records them.
+fn both(bucket: &str, left: &[&str]) -> String {
+    records::join_buckets(iter::once(bucket).chain(left.iter().copied()))
 }
 
 /// Who may still fetch an object from where it lay before, as far as it shows without a clock: instances that were
