@@ -14,6 +14,7 @@ use crate::{
     engine,
     error::Failure,
     model::{
+        observed::TemplateVersion,
         plan::Plan,
         status::{self, Compared, Status},
     },
@@ -63,6 +64,8 @@ pub(super) struct Look<'a> {
     pub(super) compares: bool,
     /// What the last comparison said: the plan, or why there is none.
     compared: Result<Plan, String>,
+    /// What the last look read of launch templates.
+    versions: Vec<TemplateVersion>,
 }
 
 impl<'a> Look<'a> {
@@ -73,6 +76,7 @@ impl<'a> Look<'a> {
             request: request.ok(),
             compares: true,
             compared: Err(request.err().map(incomplete).unwrap_or_default()),
+            versions: Vec::new(),
         }
     }
 
@@ -83,6 +87,7 @@ impl<'a> Look<'a> {
             request: None,
             compares: false,
             compared: Err("only the roll was asked for".to_owned()),
+            versions: Vec::new(),
         }
     }
 
@@ -90,7 +95,7 @@ impl<'a> Look<'a> {
     pub(super) async fn status(&mut self) -> Result<Status, Failure> {
         let account = &self.run.account;
         let request = self.request.filter(|_| self.compares);
-        let looked = engine::status::look(account.cloud(), self.scope, request).await?;
+        let looked = engine::status::look_again(account.cloud(), self.scope, request, &self.versions).await?;
         match looked.planned {
             Some(Ok(planned)) => self.compared = Ok(planned.plan),
             Some(Err(failure)) => self.compared = Err(failure.to_string()),
@@ -100,7 +105,10 @@ impl<'a> Look<'a> {
             Ok(plan) => Compared::With(plan),
             Err(why) => Compared::Not(why),
         };
-        Ok(status::status(self.scope, account.region(), &looked.seen, compared, account.clock().now()))
+        let now = account.clock().now();
+        let status = status::status(self.scope, account.region(), &looked.seen, compared, now);
+        self.versions = looked.seen.versions;
+        Ok(status)
     }
 }
 

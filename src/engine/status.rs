@@ -1,17 +1,15 @@
-//! Reads what a status shows: five calls in one round trip, or those of a plan and one more.
+//! Reads what a status shows: five calls in one round trip and one behind it, or those of a plan and one more.
 
 use futures_util::join;
 
 use super::{Planned, explain::together, plan_with};
 use crate::{
-    clock::Timestamp,
     cloud::{Cloud, CloudError, ErrorKind, TemplateQuery, VersionQuery},
     contract::request::{Request, Scope},
     error::Failure,
     model::{
         names::Names,
-        observed::{Activity, Group, Known, Template},
-        roll,
+        observed::{Activity, Group, Known, Template, TemplateVersion},
         status::Seen,
         target,
     },
@@ -29,8 +27,18 @@ pub struct Looked {
 /// Looks at a pool, and compares it with its inputs if there are any: whatever hinders the comparison does not
 /// hinder the look.
 pub async fn look(cloud: &dyn Cloud, scope: &Scope, request: Option<&Request>) -> Result<Looked, Failure> {
+    look_again(cloud, scope, request, &[]).await
+}
+
+/// As [`look`], where versions of launch templates are known from an earlier one: they never change.
+pub async fn look_again(
+    cloud: &dyn Cloud,
+    scope: &Scope,
+    request: Option<&Request>,
+    versions: &[TemplateVersion],
+) -> Result<Looked, Failure> {
     let Some(request) = request else {
-        return Ok(Looked { seen: pool(cloud, scope).await?, planned: None });
+        return Ok(Looked { seen: pool(cloud, scope, versions).await?, planned: None });
     };
     let group = Names::of(scope).group;
     let known = Known::default();
@@ -43,19 +51,21 @@ pub async fn look(cloud: &dyn Cloud, scope: &Scope, request: Option<&Request>) -
                 instances: observed.instances.clone(),
                 refreshes: observed.refreshes.clone(),
                 templates: observed.templates.clone(),
-                version_created: of_group(observed.group.as_ref(), &observed.templates)
-                    .and_then(|template| target::latest(observed, template))
-                    .map(|version| version.created),
+                versions: observed.versions.clone(),
                 activities: allowed(activities)?,
             }
         }
-        Err(_) => pool(cloud, scope).await?,
+        Err(_) => pool(cloud, scope, versions).await?,
     };
     Ok(Looked { seen, planned: Some(planned) })
 }
 
 /// The pool itself.
-pub(super) async fn pool(cloud: &dyn Cloud, scope: &Scope) -> Result<Seen, Failure> {
+pub(super) async fn pool(
+    cloud: &dyn Cloud,
+    scope: &Scope,
+    versions: &[TemplateVersion],
+) -> Result<Seen, Failure> {
     let names = Names::of(scope);
     let by_prefix = TemplateQuery::NamePrefix(names.template_prefix());
     let (group, instances, refreshes, templates, activities) = join!(
@@ -71,7 +81,7 @@ pub(super) async fn pool(cloud: &dyn Cloud, scope: &Scope) -> Result<Seen, Failu
         instances: keep(instances, &mut errors).unwrap_or_default(),
         refreshes: keep(refreshes, &mut errors).unwrap_or_default(),
         templates: keep(templates, &mut errors).unwrap_or_default(),
-        version_created: None,
+        versions: Vec::new(),
         activities: keep(allowed(activities), &mut errors).flatten(),
     };
     if !errors.is_empty() {
@@ -83,7 +93,7 @@ pub(super) async fn pool(cloud: &dyn Cloud, scope: &Scope) -> Result<Seen, Failu
     {
         seen.templates.extend(cloud.templates(&TemplateQuery::Id(used.id.clone())).await?);
     }
-    seen.version_created = version_created(cloud, &seen).await?;
+    seen.versions = read_versions(cloud, &seen, versions).await?;
     Ok(seen)
 }
 
@@ -93,17 +103,27 @@ fn of_group<'a>(group: Option<&Group>, templates: &'a [Template]) -> Option<&'a 
     templates.iter().find(|template| template.id == used.id)
 }
 
-/// When the latest version of the group's template was made. Only where a roll has failed so often that an apply may
-/// have given up does it matter, so that only then it is asked.
-async fn version_created(cloud: &dyn Cloud, seen: &Seen) -> Result<Option<Timestamp>, CloudError> {
-    let Some(template) = of_group(seen.group.as_ref(), &seen.templates) else { return Ok(None) };
-    let failed = seen.refreshes.iter().take_while(|refresh| refresh.status == "Failed").count();
-    if failed < roll::FAILURES_MAX || template.latest_version == 1 {
-        return Ok(None);
+/// The version of the group's template that the group launches, and the latest: what new members register, and how
+/// often a roll may have failed for it. Without permission neither is known.
+async fn read_versions(
+    cloud: &dyn Cloud,
+    seen: &Seen,
+    known: &[TemplateVersion],
+) -> Result<Vec<TemplateVersion>, CloudError> {
+    let Some(template) = of_group(seen.group.as_ref(), &seen.templates) else { return Ok(Vec::new()) };
+    let in_use = seen.version_in_use().unwrap_or(template.latest_version);
+    let is_known = |number: u64| known.iter().any(|v| v.template_id == template.id && v.number == number);
+    if is_known(in_use) && is_known(template.latest_version) {
+        return Ok(known.to_vec());
     }
-    match cloud.versions(&VersionQuery::CurrentById(template.id.clone())).await {
-        Err(error) if error.kind == ErrorKind::AccessDenied => Ok(None),
-        answer => Ok(answer?.iter().max_by_key(|version| version.number).map(|version| version.created)),
+    let query = if [template.latest_version, template.default_version].contains(&in_use) {
+        VersionQuery::CurrentById(template.id.clone())
+    } else {
+        VersionQuery::All(template.id.clone())
+    };
+    match cloud.versions(&query).await {
+        Err(error) if error.kind == ErrorKind::AccessDenied => Ok(Vec::new()),
+        answer => answer,
     }
 }
 

@@ -5,9 +5,11 @@ use super::{
     names::Names,
     observed::{
         Activity, Group, GroupMember, GroupTag, Image, Images, Instance, Known, Launch, Object, Observed,
-        Template, TemplateUse,
+        Template, TemplateUse, TemplateVersion,
     },
+    resources::TemplateData,
     status::Seen,
+    userdata,
 };
 use crate::clock::Timestamp;
 use crate::contract::{
@@ -184,7 +186,21 @@ pub(crate) fn seen(versions: &[u32]) -> Seen {
             tags: tags(&[(super::records::VERSION, "v1.34.1"), (super::records::IMAGE, "")]),
             ..Template::default()
         }],
-        version_created: None,
+        versions: vec![TemplateVersion {
+            template_id: "lt-0new".into(),
+            template_name: "captf-new".into(),
+            number: 2,
+            data: TemplateData {
+                user_data: Some(userdata::cloud_config(
+                    &request.exports.region,
+                    &request.exports.bootstrap_bucket,
+                    "pool/demo-pool-0",
+                    &tags(&[("team", "a")]),
+                )),
+                ..TemplateData::default()
+            },
+            ..TemplateVersion::default()
+        }],
         activities: Some(Vec::new()),
     }
 }

@@ -14,6 +14,12 @@ pub const LIMIT: usize = 16_384;
 /// All of the script but its first lines: they hold what differs between pools.
 const BODY: &str = include_str!("userdata/boothook.sh");
 
+/// The first lines of the script, by which it is known again.
+const HEAD: &str = "#cloud-boothook\n#!/bin/sh\n# Written by machinepool.";
+
+/// The Ignition configuration up to the place of the object.
+const IGNITION_HEAD: &str = r#"{"ignition":{"version":"3.0.0","config":{"replace":{"source":"#;
+
 /// The `#cloud-boothook` script: registers the node labels on every boot, and once per instance
 /// installs the bootstrap data found at `s3://<bucket>/<key>`.
 ///
@@ -29,9 +35,7 @@ pub fn cloud_config(
     let object = quoted(&format!("s3://{bucket}/{key}"));
     let labels = quoted(&registration(labels));
     format!(
-        "#cloud-boothook\n\
-         #!/bin/sh\n\
-         # Written by machinepool. Runs on every boot, before cloud-init reads its configuration.\n\
+        "{HEAD} Runs on every boot, before cloud-init reads its configuration.\n\
          set -eu\n\
          region={region}\n\
          object={object}\n\
@@ -43,7 +47,28 @@ pub fn cloud_config(
 /// The Ignition configuration that replaces itself with the object `s3://<bucket>/<key>`.
 pub fn ignition(bucket: &BucketName, key: &str) -> String {
     let source = serde_json::Value::from(format!("s3://{bucket}/{key}"));
-    format!(r#"{{"ignition":{{"version":"3.0.0","config":{{"replace":{{"source":{source}}}}}}}}}"#)
+    format!("{IGNITION_HEAD}{source}}}}}}}}}")
+}
+
+/// The labels that user data of this program registers; `None` if it is another's, or no longer as it was written.
+pub fn registered(user_data: &str) -> Option<BTreeMap<String, String>> {
+    if user_data.starts_with(IGNITION_HEAD) {
+        return Some(BTreeMap::new());
+    }
+    let assignments = user_data.strip_prefix(HEAD)?.split_once("set -eu\n")?.1;
+    let mut lines = assignments.lines().take_while(|line| line.contains("='"));
+    let word = lines.find_map(|line| line.strip_prefix("labels='"))?.strip_suffix('\'')?;
+    if word.contains('\'') {
+        return None;
+    }
+    word.split(',').filter(|pair| !pair.is_empty()).map(|pair| pair.split_once('=')).try_fold(
+        BTreeMap::new(),
+        |mut labels, pair| {
+            let (name, value) = pair?;
+            labels.insert(name.to_owned(), value.to_owned());
+            Some(labels)
+        },
+    )
 }
 
 /// Labels as the kubelet's `--node-labels` takes them: sorted `name=value`, joined by commas.
@@ -93,6 +118,31 @@ mod tests {
         assert!(text.contains("\nregion='eu-west-1'\n"));
         assert!(text.contains("\nobject='s3://some.bucket-1/pool/a.b'\n"));
         assert!(text.contains("\nlabels='a-b=2,a.b/c=,a=1'\n"));
+    }
+
+    #[test]
+    fn labels_are_read_back_from_our_user_data_alone() {
+        let labels = |pairs: &[(&str, &str)]| -> BTreeMap<String, String> {
+            pairs.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect()
+        };
+        for pairs in [&[][..], &[("a", "1")], &[("a", "1"), ("a-b", "2"), ("a.b/c", "")]] {
+            assert_eq!(registered(&script(pairs)), Some(labels(pairs)));
+        }
+        let bucket = "demo-bucket".parse().unwrap();
+        assert_eq!(registered(&ignition(&bucket, "pool/a")), Some(BTreeMap::new()), "it can register none");
+        let ours = script(&[("a", "1")]);
+        for foreign in [
+            "",
+            "#!/bin/sh\nlabels='a=1'\n",
+            "#cloud-boothook\n#!/bin/sh\nset -eu\nlabels='a=1'\n",
+            "{\"ignition\":{\"version\":\"3.3.0\"}}",
+            &ours.replace("labels='a=1'", "labels=$(cat /labels)"),
+            &ours.replace("labels='a=1'", "labels='a=1'\\''b=2'"),
+            &ours.replace("labels='a=1'", "labels='a'"),
+            &ours.replace("labels='a=1'\n", "\n"),
+        ] {
+            assert_eq!(registered(foreign), None, "{foreign}");
+        }
     }
 
     #[test]

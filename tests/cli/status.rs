@@ -53,6 +53,13 @@ fn a_status_says_what_it_can_with_little_to_go_by() {
     let status = text_as_json(&bench.run(&format!("status --format json {}", newer())).ok());
     assert_eq!((&status["counts"]["running"], &status["apply"]["compared"]), (&3.into(), &true.into()));
     assert_eq!(status["rollout"]["refresh"]["status"], "Successful");
+    // Labels are the pool's, whatever the inputs leave out or ask for.
+    let live = "Labels     3 (digest a7a86596): example.com/team=team-a, ";
+    assert!(whole.contains(live) && little.contains(live), "{little}");
+    let others = bench.run(&format!("status {} -var node_labels={{\"tier\":\"x\"}}", newer())).ok();
+    assert!(others.contains(live) && others.contains("the inputs ask for others"), "{others}");
+    let nowhere = bench.run(&format!("status {} -var machinepool_name=none", newer())).ok();
+    assert!(!nowhere.contains("Labels"), "{nowhere}");
     bench.run("status -var a=b").fails("captf_object");
     bench.run(&format!("status --interval 10s {}", pool())).fails("--watch");
     bench.run(&format!("status --watch --interval 10ms {}", pool())).fails("must be 1s or longer");

@@ -22,7 +22,12 @@ use machinepool::{
         status::Looked,
     },
     error::Failure,
-    model::{names::Names, observed::Known, plan::Counts, rollout::Rollout},
+    model::{
+        names::Names,
+        observed::{Known, TemplateVersion},
+        plan::Counts,
+        rollout::Rollout,
+    },
 };
 use serde_json::Value;
 
@@ -210,6 +215,10 @@ impl Lab {
 
     pub(crate) fn look(&self, scope: &Scope, request: Option<&Request>) -> Result<Looked, Failure> {
         run(engine::status::look(&self.cloud, scope, request))
+    }
+
+    pub(crate) fn look_again(&self, scope: &Scope, versions: &[TemplateVersion]) -> Result<Looked, Failure> {
+        run(engine::status::look_again(&self.cloud, scope, None, versions))
     }
 
     /// What a `rollout start` decides; carried out if there is something to start.

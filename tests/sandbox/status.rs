@@ -6,6 +6,7 @@ use machinepool::{
     engine::rollout::Cancelled,
     error::Kind,
     model::{
+        observed::Launch,
         rollout::Rollout,
         status::{self, Compared, Status},
     },
@@ -35,11 +36,15 @@ fn relabelled() -> serde_json::Value {
 }
 
 #[test]
-fn a_look_costs_five_calls_and_one_more_than_a_plan_if_it_compares() {
+fn a_look_costs_six_calls_and_one_more_than_a_plan_if_it_compares() {
     let lab = settled();
     let request = patched(json!({}));
     assert!(lab.look(&request.scope, None).unwrap().planned.is_none());
-    assert_eq!(lab.cloud.operations().len(), 5, "{:?}", lab.cloud.operations());
+    assert_eq!(lab.cloud.operations().len(), 6, "{:?}", lab.cloud.operations());
+    let versions = lab.look(&request.scope, None).unwrap().seen.versions;
+    lab.cloud.clear();
+    let again = lab.look_again(&request.scope, &versions).unwrap();
+    assert_eq!((again.seen.versions, lab.cloud.operations().len()), (versions, 5), "a version never changes");
     lab.cloud.clear();
     lab.plan(&request).unwrap();
     let plan = lab.cloud.operations().len();
@@ -47,6 +52,33 @@ fn a_look_costs_five_calls_and_one_more_than_a_plan_if_it_compares() {
     assert!(lab.look(&request.scope, Some(&request)).unwrap().planned.unwrap().is_ok());
     assert_eq!(lab.cloud.operations().len(), plan + 1, "{:?}", lab.cloud.operations());
     assert!(lab.cloud.writes().is_empty());
+}
+
+/// Without permission to read versions of the template there is a status all the same.
+#[test]
+fn labels_that_may_not_be_read_are_not_known() {
+    let lab = settled();
+    assert_eq!(status_of(&lab).node_labels.count, Some(1));
+    lab.set_fault(move |_, call| {
+        (call.operation == "ec2:DescribeLaunchTemplateVersions")
+            .then(|| call.error("us-east-1", "UnauthorizedOperation", "no"))
+    });
+    assert_eq!(status_of(&lab).node_labels.count, None);
+}
+
+/// Whoever has pinned the group to a version that is neither the latest nor the default sees that version's labels.
+#[test]
+fn labels_are_those_of_a_pinned_version() {
+    let lab = settled();
+    for team in ["b", "c"] {
+        lab.apply(&patched(json!({"node_labels": {"team": team}}))).unwrap();
+    }
+    lab.edit(|world| {
+        let Launch::Template(used) = &mut world.groups.get_mut(GROUP).unwrap().launch else { panic!() };
+        used.version = "2".to_owned();
+    });
+    let registered = status_of(&lab).node_labels.registered.unwrap();
+    assert_eq!(registered["team"], "b", "{registered:?}");
 }
 
 #[test]

@@ -1,27 +1,21 @@
 //! How a pool is: what AWS shows of it, brought together for somebody who wants to know.
 
 use serde::{Serialize, Serializer};
-use sha2::{Digest, Sha256};
 
 use super::{
-    labels,
     members::{self, State},
-    names::hex,
-    observed::{Activity, Group, Instance, Launch, Refresh, Template},
+    observed::{Activity, Group, Instance, Launch, Refresh, Template, TemplateVersion},
     outputs,
     plan::{Action, Address, Plan},
     records, target,
 };
 use crate::{
     clock::Timestamp,
-    contract::{
-        outputs::Health,
-        problem::Diagnostic,
-        request::{Scope, Tags},
-    },
+    contract::{outputs::Health, problem::Diagnostic, request::Scope},
 };
 
 mod activities;
+mod labels;
 mod next;
 mod rollout;
 mod rows;
@@ -31,6 +25,7 @@ mod warnings;
 mod tests;
 
 pub use activities::ActivityStatus;
+pub use labels::LabelsStatus;
 pub use rollout::{RefreshStatus, Rollout};
 pub use rows::{Behind, MemberStatus};
 
@@ -48,8 +43,8 @@ pub struct Seen {
     pub refreshes: Vec<Refresh>,
     /// The pool's templates.
     pub templates: Vec<Template>,
-    /// When the latest version of the group's template was made, if that was asked.
-    pub version_created: Option<Timestamp>,
+    /// Versions of the group's template, as far as they were asked for.
+    pub versions: Vec<TemplateVersion>,
     /// Scaling activities, newest first; `None` if the credentials may not read them.
     pub activities: Option<Vec<Activity>>,
 }
@@ -79,7 +74,7 @@ pub struct Status {
     pub group: Option<GroupStatus>,
     /// What the group launches from.
     pub template: Option<TemplateStatus>,
-    /// The labels that new members register.
+    /// The node labels.
     pub node_labels: LabelsStatus,
     /// What the controller sees.
     pub health: Health,
@@ -131,17 +126,6 @@ pub struct TemplateStatus {
     pub kubernetes_version: Option<String>,
     /// The pinned image that it is recorded to be for.
     pub machine_image_id: Option<String>,
-}
-
-/// The node labels of the inputs.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct LabelsStatus {
-    /// How many new members register.
-    pub count: usize,
-    /// The first 8 hex digits of a SHA-256 over what is registered: equal labels have equal ones.
-    pub digest: String,
-    /// Sorted names of labels that a kubelet may not set on itself.
-    pub dropped: Vec<String>,
 }
 
 /// How many members there are.
@@ -207,7 +191,7 @@ pub fn status(scope: &Scope, region: &str, seen: &Seen, compared: Compared<'_>, 
         read_at: now,
         group: seen.group.as_ref().map(group_status),
         template: current.as_ref().map(|current| template_status(current, seen)),
-        node_labels: labels_status(&scope.node_labels),
+        node_labels: labels::labels(scope, seen, current.as_ref(), compared),
         health: outputs::health(live, &members, activities.unwrap_or_default()),
         counts: counts(&members, &rows),
         rollout: rollout::rollout(seen, current.as_ref(), &rows, now),
@@ -224,6 +208,21 @@ pub fn roll(seen: &Seen, now: Timestamp) -> Rollout {
     rollout::rollout(seen, current.as_ref(), &rows::rows(seen, current.as_ref()), now)
 }
 
+impl Seen {
+    /// The number of the version that the group launches now, if it is known.
+    pub fn version_in_use(&self) -> Option<u64> {
+        Current::of(self)?.version
+    }
+
+    /// When the newest version of the template of this id was made, if it was read.
+    fn version_created(&self, template: &Template) -> Option<Timestamp> {
+        let newest = |version: &&TemplateVersion| {
+            version.template_id == template.id && version.number == template.latest_version
+        };
+        self.versions.iter().find(newest).map(|version| version.created)
+    }
+}
+
 /// What the group launches from now.
 pub(super) struct Current<'a> {
     pub(super) id: &'a str,
@@ -235,6 +234,12 @@ pub(super) struct Current<'a> {
 }
 
 impl<'a> Current<'a> {
+    /// The version that the group launches, if it was read.
+    pub(super) fn version_of<'s>(&self, seen: &'s Seen) -> Option<&'s TemplateVersion> {
+        let number = self.version?;
+        seen.versions.iter().find(|version| version.template_id == self.id && version.number == number)
+    }
+
     fn of(seen: &'a Seen) -> Option<Self> {
         let used = target::current_use(seen.group.as_ref()?)?;
         let template = seen.templates.iter().find(|template| template.id == used.id);
@@ -270,12 +275,6 @@ fn template_status(current: &Current<'_>, seen: &Seen) -> TemplateStatus {
         kubernetes_version: record(records::VERSION),
         machine_image_id: record(records::IMAGE),
     }
-}
-
-fn labels_status(asked: &Tags) -> LabelsStatus {
-    let (kept, dropped) = labels::split(asked);
-    let text: Vec<String> = kept.iter().map(|(name, value)| format!("{name}={value}")).collect();
-    LabelsStatus { count: kept.len(), digest: hex(&Sha256::digest(text.join(",")), 8), dropped }
 }
 
 fn counts(members: &[members::Member], rows: &[MemberStatus]) -> Counts {

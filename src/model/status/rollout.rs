@@ -78,7 +78,7 @@ pub(super) fn rollout(
         (Some(group), Some(current), None) => {
             // The first version of a template is as old as that.
             let first = template.filter(|template| template.latest_version == 1).map(|t| t.created);
-            let created = seen.version_created.or(first);
+            let created = template.and_then(|template| seen.version_created(template)).or(first);
             let decision = roll::decide(group, current.name, &own, created);
             next::next(&decision, group.max == 0, own.first().copied(), shown, rows)
         }

@@ -202,7 +202,10 @@ fn an_apply_gives_up_after_three_failures_of_one_version() {
     let next = |created: Option<i64>| {
         let mut seen = testing::seen(&[0]);
         seen.refreshes = (0..3).map(|_| refresh("Failed", 10)).collect();
-        seen.version_created = created.map(|seconds| Timestamp(NOW.0 - seconds * 1000));
+        match created {
+            Some(seconds) => seen.versions[0].created = Timestamp(NOW.0 - seconds * 1000),
+            None => seen.versions.clear(),
+        }
         of(&seen).rollout.next
     };
     assert!(next(Some(600)).contains("an apply does not start it again"), "{}", next(Some(600)));
@@ -307,18 +310,44 @@ fn warnings_are_told_once() {
             "Only the plan knows",
         ]
     );
-    assert_eq!((status.node_labels.count, status.node_labels.dropped.len()), (1, 1));
+    assert_eq!((status.node_labels.count, status.node_labels.dropped.len()), (Some(1), 1));
     assert_eq!(of(&testing::seen(&[2])).warnings, []);
 }
 
+/// What the inputs ask for is no news of the pool: they may be short, or not applied yet.
 #[test]
-fn equal_labels_have_equal_digests() {
-    let digest = |labels: &[(&str, &str)]| labels_status(&testing::tags(labels)).digest;
-    assert_eq!(digest(&[("a", "1"), ("b", "2")]), digest(&[("b", "2"), ("a", "1")]));
-    assert_ne!(digest(&[("a", "1")]), digest(&[("a", "2")]));
-    assert_eq!(
-        digest(&[("a", "1"), ("kubernetes.io/role", "x")]),
-        digest(&[("a", "1")]),
-        "dropped ones do not count"
-    );
+fn labels_are_those_of_the_version_that_the_group_launches() {
+    let plan = Plan::default();
+    let labels = |seen: &Seen, asked: &[(&str, &str)], compared: Compared<'_>| {
+        let scope = testing::request(|r| r.scope.node_labels = testing::tags(asked)).scope;
+        let status = status(&scope, "us-east-1", seen, compared, NOW);
+        let labels = serde_json::to_value(&status).unwrap();
+        assert_eq!(faults(&labels), [""; 0], "{labels:#}");
+        status.node_labels
+    };
+    let live = testing::tags(&[("team", "a")]);
+    let seen = testing::seen(&[2]);
+    for (asked, compared, as_asked) in [
+        (&[][..], EMPTY, None),
+        (&[("team", "b")], EMPTY, None),
+        (&[("team", "b")], Compared::With(&plan), Some(false)),
+        (&[("team", "a")], Compared::With(&plan), Some(true)),
+        (&[("team", "a"), ("kubernetes.io/role", "x")], Compared::With(&plan), Some(true)),
+    ] {
+        let shown = labels(&seen, asked, compared);
+        assert_eq!((shown.count, shown.registered.as_ref()), (Some(1), Some(&live)), "{asked:?}");
+        assert_eq!(shown.as_asked, as_asked, "{asked:?}");
+    }
+    let unknown = |edit: fn(&mut Seen)| {
+        let mut seen = testing::seen(&[2]);
+        edit(&mut seen);
+        let shown = labels(&seen, &[("team", "a")], Compared::With(&plan));
+        assert_eq!((shown.count, shown.digest, shown.registered, shown.as_asked), (None, None, None, None));
+    };
+    unknown(|seen| seen.group = None);
+    unknown(|seen| seen.versions.clear());
+    unknown(|seen| seen.versions[0].data.user_data = None);
+    unknown(|seen| seen.versions[0].data.user_data = Some("#!/bin/sh\nlabels='team=a'\n".into()));
+    unknown(|seen| seen.versions[0].number = 1);
+    unknown(|seen| seen.group.as_mut().unwrap().launch = Launch::Other);
 }

@@ -172,7 +172,9 @@ fn head(status: &Status, style: Style) -> String {
     if let Some(template) = template(status) {
         lines.extend(labelled("Template", Piece::plain(&template), style));
     }
-    lines.extend(labelled("Labels", Piece::plain(&labels(status)), style));
+    if status.group.is_some() {
+        lines.extend(labelled("Labels", Piece::plain(&labels(status)), style));
+    }
     lines.extend(labelled("Health", health(status), style));
     if !status.health.reasons.is_empty() {
         lines.extend(labelled("", Piece::toned(Tone::Faint, &reasons(&status.health.reasons)), style));
@@ -228,16 +230,21 @@ fn template(status: &Status) -> Option<String> {
     Some(format!("{version} of {}{made_for}", template.id))
 }
 
+/// How many labels are shown.
+const LABELS: usize = 4;
+
+/// What the launch template in use registers; nothing where nothing is launched.
 fn labels(status: &Status) -> String {
     let labels = &status.node_labels;
-    let left_out = match labels.dropped.len() {
-        0 => String::new(),
-        count => format!("; {count} left out"),
+    let (Some(registered), Some(digest)) = (&labels.registered, &labels.digest) else {
+        return "not known".to_owned();
     };
-    match labels.count {
-        0 => format!("none{left_out}"),
-        count => format!("{count} (digest {}){left_out}", labels.digest),
-    }
+    let pairs: Vec<String> = registered.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    let told = match pairs.len() {
+        0 => "none".to_owned(),
+        count => format!("{count} (digest {digest}): {}", text::list_some(&pairs, LABELS)),
+    };
+    if labels.as_asked == Some(false) { format!("{told}; the inputs ask for others") } else { told }
 }
 
 fn health(status: &Status) -> Piece {
