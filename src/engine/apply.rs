@@ -9,6 +9,7 @@ use super::{
     context::{Context, Event},
     describe, observe,
     perform::{self, Performer},
+    status::pool,
     stoppable::Stoppable,
     wait,
 };
@@ -26,7 +27,7 @@ use crate::{
         observed::{Group, Instance, Refresh},
         plan::{Counts, Plan, Step, Task},
         resources::Write,
-        roll, target,
+        roll, status, target,
     },
 };
 
@@ -224,7 +225,7 @@ pub async fn await_roll(ctx: &Context<'_>, scope: &Scope, started: Option<&str>)
     let group = Names::of(scope).group;
     let seen = RefCell::new(started.map(str::to_owned));
     let outcome = match last_refresh(ctx, &group, started, &seen).await {
-        Ok(Some(refresh)) if refresh.status != "Successful" => Err(unsuccessful(refresh)),
+        Ok(Some(refresh)) if refresh.status != "Successful" => Err(unsuccessful(ctx, scope, &refresh).await),
         Ok(_) => Ok(()),
         Err(failure) => Err(goes_on(failure, seen.into_inner().as_deref())),
     };
@@ -315,13 +316,11 @@ pub(super) fn lifecycles(group: &Group) -> String {
     counts.into_iter().fold(String::new(), |text, (lifecycle, count)| format!("{text}, {count} {lifecycle}"))
 }
 
-fn unsuccessful(refresh: Refresh) -> Failure {
-    let next = match refresh.status.as_str() {
-        "Failed" => {
-            "The next apply starts it again, unless it was the third that failed for one template version; machinepool \
-             rollout start begins anew."
-        }
-        _ => "An apply leaves it so; machinepool rollout start goes on with it.",
+/// What comes next follows from what members run now, and from how often the roll has failed.
+async fn unsuccessful(ctx: &Context<'_>, scope: &Scope, refresh: &Refresh) -> Failure {
+    let next = match pool(ctx.cloud, scope, &[]).await {
+        Ok(seen) => status::roll(scope, &seen, ctx.clock.now()).next,
+        Err(_) => "machinepool rollout status tells what comes next.".to_owned(),
     };
     Failure::new(
         Kind::Aws,

@@ -64,7 +64,7 @@ pub async fn cancel(ctx: &Context<'_>, scope: &Scope) -> Result<Cancelled, Failu
     }
     end(ctx, scope, &name).await?;
     let seen = pool(ctx.cloud, scope, &[]).await?;
-    let left = status::roll(&seen, ctx.clock.now());
+    let left = status::roll(scope, &seen, ctx.clock.now());
     let ended = seen.refreshes.into_iter().find(|refresh| refresh.id == active.id).unwrap_or(active);
     Ok(Cancelled::Ended(ended, left))
 }

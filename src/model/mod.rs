@@ -16,6 +16,7 @@ pub mod ownership;
 pub mod permissions;
 pub mod plan;
 pub mod planner;
+pub mod processes;
 pub mod records;
 pub mod resources;
 pub mod roll;

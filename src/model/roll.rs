@@ -233,22 +233,21 @@ pub fn decide(
     let Some(newest) = newest else { return Decision::Start };
     match newest.status.as_str() {
         "Successful" => Decision::Leftover,
-        "Failed" => {
-            let failures = version_created.map_or(0, |created| {
-                belonging
-                    .iter()
-                    .take_while(|r| r.status == "Failed")
-                    .filter(|r| r.start.is_none_or(|start| start >= created))
-                    .count()
-            });
-            if failures < FAILURES_MAX {
-                Decision::Start
-            } else {
-                Decision::GivenUp(newest.reason_in_a_line())
-            }
-        }
+        "Failed" => match version_created.map_or(0, |created| failures(belonging, created)) {
+            FAILURES_MAX.. => Decision::GivenUp(newest.reason_in_a_line()),
+            _ => Decision::Start,
+        },
         status => Decision::Stopped(status.to_owned()),
     }
+}
+
+/// How many of the refreshes of a template, newest first, have failed in a row since its latest version was made.
+pub fn failures(belonging: &[&Refresh], version_created: Timestamp) -> usize {
+    belonging
+        .iter()
+        .take_while(|r| r.status == "Failed")
+        .filter(|r| r.start.is_none_or(|start| start >= version_created))
+        .count()
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use super::{
     members,
     observed::{Group, Observed, Refresh},
     plan::{Action, Address, Change, INSTANCE_REFRESH, Plan, Step, Task},
+    processes,
     records::{self, RollMark},
     resources::Write,
     roll::{self, Rolled},
@@ -54,7 +55,7 @@ pub fn rollout(desired: &Desired, observed: &Observed, plan: &Plan) -> Result<Ro
     let members = members::members(Some(group), &observed.instances);
     let rolled = roll::rolled(&members, |run| run.id == used.id && run.version == latest);
     if !rolled.replaced.is_empty() {
-        return Ok(Rollout::Start(start(desired, observed, &rolled)));
+        return Ok(Rollout::Start(start(desired, observed, group, &rolled)));
     }
     if members.iter().all(|member| member.lifecycle.as_deref().is_none_or(roll::is_leaving)) {
         return Ok(Rollout::NoMembers);
@@ -77,7 +78,7 @@ fn latest(group: &Group, observed: &Observed) -> Option<String> {
     Some(template.latest_version.to_string())
 }
 
-fn start(desired: &Desired, observed: &Observed, rolled: &Rolled<'_>) -> Plan {
+fn start(desired: &Desired, observed: &Observed, live: &Group, rolled: &Rolled<'_>) -> Plan {
     let group = &desired.names.group;
     let warmup_seconds = desired.warmup_seconds;
     // What failed or was stopped before does not count against a roll that somebody asks for.
@@ -96,7 +97,11 @@ fn start(desired: &Desired, observed: &Observed, rolled: &Rolled<'_>) -> Plan {
             ),
         }],
         replaced: rolled.affected().collect(),
-        warnings: rolled.warning().into_iter().collect(),
+        warnings: rolled
+            .warning()
+            .into_iter()
+            .chain(processes::waits("roll", live, processes::OF_ROLLS))
+            .collect(),
         stages: vec![
             vec![vec![step(Write::TagGroup { group: group.clone(), tags })]],
             vec![vec![step(Write::StartRefresh { group: group.clone(), warmup_seconds })]],

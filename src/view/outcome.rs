@@ -141,7 +141,7 @@ mod tests {
             ..Refresh::default()
         };
         seen.refreshes = vec![refresh];
-        rollout_cancelled("r-1", status, &status::roll(&seen, NOW))
+        rollout_cancelled("r-1", status, &status::roll(&testing::request(|_| {}).scope, &seen, NOW))
     }
 
     #[test]

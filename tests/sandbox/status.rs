@@ -208,10 +208,18 @@ fn a_roll_by_hand_begins_anew() {
     let lab = settled();
     let newer = patched(json!({"kubernetes_version": "v1.35.0"}));
     lab.edit(|world| world.launch_error = Some("no capacity".to_owned()));
-    for _ in 0..3 {
-        assert!(lab.apply(&newer).unwrap().refresh.is_some());
+    for (failures, told) in [(1, "it failed once"), (2, "it failed twice"), (3, "does not start it again")] {
+        let started = lab.apply(&newer).unwrap().refresh;
+        assert!(started.is_some());
         lab.wait(Duration::from_hours(2));
+        // The count is known, so that a wait tells what is true, and nothing else.
+        let failure = lab.await_roll(&newer.scope, started.as_deref()).unwrap_err();
+        let detail = &failure.diagnostics[0].detail;
+        assert!(detail.contains(told) && !detail.contains("unless"), "{failures}: {detail}");
+        assert_eq!(status_of(&lab).rollout.failures, Some(failures));
     }
+    let failure = lab.await_roll(&newer.scope, None).unwrap_err();
+    assert!(failure.diagnostics[0].detail.contains("does not start it again"), "{failure:?}");
     assert_eq!(lab.apply(&newer).unwrap().refresh, None, "given up");
     assert!(
         status_of(&lab).rollout.next.contains("an apply does not start it again"),

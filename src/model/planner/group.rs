@@ -8,13 +8,12 @@ use crate::model::{
     diff::{self, Fields},
     observed::{Group, Launch},
     plan::{Action, Address, Task},
+    processes::SUSPENDED,
     records::{self, RollMark},
     resources::{CreateGroup, TemplateRef, UpdateGroup, Write},
     roll, target,
 };
 
-/// The one process that is suspended: replacing running nodes to even out zones is never wanted.
-pub(super) const SUSPENDED: &str = "AZRebalance";
 /// The only health check a pool uses.
 const HEALTH_CHECK: &str = "EC2";
 

@@ -2,12 +2,13 @@
 
 use std::{cmp::Ordering, collections::BTreeSet};
 
-use super::{Draft, View, group::SUSPENDED};
+use super::{Draft, View};
 use crate::contract::problem::Diagnostic;
 use crate::model::{
     members::{self, Member},
     observed::Group,
     plan::{AffectedMember, SUBNET_EXCHANGED, ZONE_REMOVED},
+    processes::{self, SUSPENDED},
     roll::{self, Decision},
 };
 
@@ -261,35 +262,14 @@ fn still_there(group: &str, members: &[&Member]) -> Diagnostic {
 
 /// Processes that others have suspended, and what has to wait for them.
 fn suspended(view: &View<'_>, live: &Group, capacity: Capacity, moves: bool, draft: &mut Draft) {
-    let foreign: Vec<&str> = live.suspended.iter().map(String::as_str).filter(|p| *p != SUSPENDED).collect();
-    if foreign.is_empty() {
-        return;
-    }
-    draft.warnings.push(Diagnostic::warning(
-        format!("Suspended on the group: {}", foreign.join(", ")),
-        "By an operator, or by AWS itself after a day of launches that failed. It stays so until it is resumed: \
-         `aws autoscaling resume-processes`.",
-    ));
+    draft.warnings.extend(processes::warning(live));
     let rolls = matches!(view.roll, Decision::Start | Decision::Running(_));
     let waiting: [(&str, bool, &[&str]); 4] = [
-        ("roll", rolls, &["InstanceRefresh", "Launch", "Terminate"]),
+        ("roll", rolls, processes::OF_ROLLS),
         ("scale-in", capacity == Capacity::Shrinks, &["Terminate"]),
         ("scale-out", capacity == Capacity::Grows, &["Launch"]),
         ("move out of removed zones", moves, &["Launch", "Terminate"]),
     ];
-    for (what, due, needs) in waiting {
-        let missing: Vec<&str> = needs.iter().copied().filter(|need| foreign.contains(need)).collect();
-        if due && !missing.is_empty() {
-            let verb = if missing.len() == 1 { "is" } else { "are" };
-            draft.warnings.push(Diagnostic::warning(
-                format!("The {what} waits until {} {verb} resumed", missing.join(" and ")),
-                format!(
-                    "When it may go on:\n\n  aws autoscaling resume-processes --auto-scaling-group-name \
-                     {} --scaling-processes {}",
-                    live.name,
-                    missing.join(" ")
-                ),
-            ));
-        }
-    }
+    let due = waiting.iter().filter(|(_, due, _)| *due);
+    draft.warnings.extend(due.filter_map(|(what, _, needs)| processes::waits(what, live, needs)));
 }

@@ -26,7 +26,7 @@ mod tests;
 
 pub use activities::ActivityStatus;
 pub use labels::LabelsStatus;
-pub use rollout::{RefreshStatus, Rollout};
+pub use rollout::{RefreshStatus, RolledGroup, Rollout};
 pub use rows::{Behind, MemberStatus};
 
 /// The version of the form in which programs read a status.
@@ -184,6 +184,7 @@ pub fn status(scope: &Scope, region: &str, seen: &Seen, compared: Compared<'_>, 
     let current = Current::of(seen);
     let rows = rows::rows(seen, current.as_ref());
     let activities = seen.activities.as_deref();
+    let rollout = rollout::rollout(scope, seen, current.as_ref(), &rows, now);
     Status {
         format_version: FORMAT_VERSION,
         pool: format!("{}/{}", scope.namespace, scope.name),
@@ -194,18 +195,26 @@ pub fn status(scope: &Scope, region: &str, seen: &Seen, compared: Compared<'_>, 
         node_labels: labels::labels(scope, seen, current.as_ref(), compared),
         health: outputs::health(live, &members, activities.unwrap_or_default()),
         counts: counts(&members, &rows),
-        rollout: rollout::rollout(seen, current.as_ref(), &rows, now),
         activities: activities.map(activities::activities),
         apply: pending(compared),
-        warnings: warnings::warnings(scope, seen, current.as_ref(), &rows, members.len(), compared),
+        warnings: warnings::warnings(
+            scope,
+            seen,
+            current.as_ref(),
+            &rows,
+            members.len(),
+            &rollout.warnings,
+            compared,
+        ),
+        rollout,
         members: rows,
     }
 }
 
 /// The part of a status that is about the roll.
-pub fn roll(seen: &Seen, now: Timestamp) -> Rollout {
+pub fn roll(scope: &Scope, seen: &Seen, now: Timestamp) -> Rollout {
     let current = Current::of(seen);
-    rollout::rollout(seen, current.as_ref(), &rows::rows(seen, current.as_ref()), now)
+    rollout::rollout(scope, seen, current.as_ref(), &rows::rows(seen, current.as_ref()), now)
 }
 
 impl Seen {

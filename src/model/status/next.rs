@@ -2,29 +2,35 @@
 
 use super::{Behind, MemberStatus, rollout::count};
 use crate::model::{
-    observed::Refresh,
+    observed::{Group, Refresh},
+    processes,
     roll::{self, Decision},
 };
 
 /// How many ids are listed.
 const LISTED: usize = 5;
 
-/// What comes next. `own` is the latest refresh of the group's template, `shown` the one that is told of; in an `empty`
-/// group nobody is rolled.
-pub(super) fn next(
-    decision: &Decision,
-    empty: bool,
-    own: Option<&Refresh>,
-    shown: Option<&Refresh>,
-    rows: &[MemberStatus],
-) -> String {
+/// What is told of refreshes.
+#[derive(Clone, Copy)]
+pub(super) struct Told<'a> {
+    /// Those of the group's template, newest first.
+    pub(super) own: &'a [&'a Refresh],
+    /// The one that is shown.
+    pub(super) shown: Option<&'a Refresh>,
+    /// How many have failed in a row for the template version, if that can be told.
+    pub(super) failures: Option<usize>,
+}
+
+/// What comes next. In an empty group nobody is rolled.
+pub(super) fn next(decision: &Decision, group: &Group, known: Told<'_>, rows: &[MemberStatus]) -> String {
+    let (own, empty) = (known.own.first(), group.max == 0);
     let aside: Vec<&str> = rows
         .iter()
         .filter(|row| row.standby && !row.leaving && is_behind(row))
         .map(|row| row.instance_id.as_str())
         .collect();
     let rolled = rows.iter().any(|row| !row.standby && !row.leaving && row.behind == Behind::OtherTemplate);
-    let it = match (own, shown) {
+    let it = match (own, known.shown) {
         (Some(own), Some(shown)) if own.id != shown.id => "The last one for the present template",
         _ => "It",
     };
@@ -34,21 +40,24 @@ pub(super) fn next(
             "An apply that gives the group members again replaces those on another template.".to_owned()
         }
         Decision::Start if own.is_none() => "An apply replaces the members on another template.".to_owned(),
-        Decision::Start => {
-            "The next apply starts it again, up to three times for one template version; rollout start begins anew."
-                .to_owned()
-        }
+        Decision::Start => again(known.failures),
         Decision::GivenUp(_) => format!(
             "The roll failed {} times in a row, and an apply does not start it again. Mend the cause; a new template \
              version, or rollout start, begins anew.",
             roll::FAILURES_MAX
         ),
-        Decision::Stopped(_) => format!("{it} was stopped, and an apply leaves it so. rollout start goes on."),
+        Decision::Stopped(_) => {
+            format!("{it} was stopped, and an apply leaves it so. rollout start goes on.")
+        }
         Decision::Leftover if rolled => {
             format!("{it} left members on another template behind. rollout start replaces them.")
         }
         Decision::Leftover => format!("{it} left members on another template behind."),
     };
+    let missing = processes::missing(group, processes::OF_ROLLS);
+    if *decision == Decision::Start && !empty && !missing.is_empty() {
+        told = format!("{told} It then waits {}.", processes::until(&missing));
+    }
     if !aside.is_empty() {
         let more = aside.len().saturating_sub(LISTED);
         let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
@@ -56,6 +65,17 @@ pub(super) fn next(
         told = format!("{told} A roll passes members in standby by: {ids}{rest}. {}", roll::BRING_BACK);
     }
     told
+}
+
+/// What becomes of a roll that may be started again.
+fn again(failures: Option<usize>) -> String {
+    let so_far = match failures {
+        None => " for one template version",
+        Some(0) => " in all; for this template version it has not failed yet",
+        Some(1) => " in all; for this template version it failed once",
+        Some(_) => " in all; for this template version it failed twice",
+    };
+    format!("The next apply starts it again, up to three times{so_far}. rollout start begins anew.")
 }
 
 fn is_behind(row: &MemberStatus) -> bool {

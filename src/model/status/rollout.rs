@@ -2,19 +2,30 @@
 
 use serde::Serialize;
 
-use super::{Behind, Current, MemberStatus, Seen, moment_if_any, next};
+use super::{Behind, Current, MemberStatus, Seen, moment_if_any, next, warnings};
 use crate::{
     clock::Timestamp,
-    model::{observed::Refresh, roll},
+    contract::{problem::Diagnostic, request::Scope},
+    model::{
+        observed::{Group, Refresh},
+        processes,
+        roll::{self, Decision},
+    },
 };
 
 /// The instance refresh, and whom it has to do with.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Rollout {
+    /// The group; `None` if there is none.
+    pub group: Option<RolledGroup>,
     /// Whether an instance refresh is under way.
     pub active: bool,
     /// That one, else the latest.
     pub refresh: Option<RefreshStatus>,
+    /// How often in a row the roll has failed for the latest template version; `None` where that cannot be told.
+    pub failures: Option<usize>,
+    /// Suspended processes without which a roll that is under way, or that an apply would start, does not go on.
+    pub waits_for: Vec<&'static str>,
     /// Members on another launch template than the group's.
     pub on_other_template: usize,
     /// Members on another version of the group's template.
@@ -23,6 +34,19 @@ pub struct Rollout {
     pub on_no_template: usize,
     /// What comes next, in one or two sentences.
     pub next: String,
+    /// What is worth knowing about it; a status has this among its warnings.
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// The group whose members are rolled.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct RolledGroup {
+    /// Name.
+    pub name: String,
+    /// Whether AWS is deleting it.
+    pub deleting: bool,
+    /// Whether its tags say that it is this pool's.
+    pub owned: bool,
 }
 
 /// An instance refresh.
@@ -52,6 +76,7 @@ pub struct RefreshStatus {
 }
 
 pub(super) fn rollout(
+    scope: &Scope,
     seen: &Seen,
     current: Option<&Current<'_>>,
     rows: &[MemberStatus],
@@ -65,31 +90,51 @@ pub(super) fn rollout(
     if let (Some(group), Some(current)) = (group, current) {
         own = roll::serving(own, group, current.name, &seen.instances, &seen.refreshes);
     }
+    // The first version of a template is as old as that.
+    let first = template.filter(|template| template.latest_version == 1).map(|t| t.created);
+    let created = template.and_then(|template| seen.version_created(template)).or(first);
     let active = roll::active(&seen.refreshes);
     let shown = active.or(seen.refreshes.first());
     let is_own = |refresh: &Refresh| own.iter().any(|known| known.id == refresh.id);
+    let decision = match (group, current) {
+        (Some(group), Some(current)) => roll::decide(group, current.name, &own, created),
+        _ => Decision::NotDue,
+    };
+    let is_coming = active.is_some() || decision == Decision::Start;
+    let held = group.filter(|group| is_coming && !group.deleting);
+    let foreign = group.and_then(|group| warnings::owner(scope, group));
+    let told = next::Told { own: &own, shown, failures: created.map(|at| roll::failures(&own, at)) };
     let next = match (group, current, active) {
         (None, ..) => "There is no group, so there is nothing to roll.".to_owned(),
         (Some(group), ..) if group.deleting => "The group is being deleted.".to_owned(),
-        (Some(_), _, Some(refresh)) => while_active(refresh, is_own(refresh)).to_owned(),
+        _ if foreign.is_some() => {
+            "The group is not known to be this pool's, and no apply or rollout command touches it.".to_owned()
+        }
+        (Some(group), _, Some(refresh)) => while_active(group, refresh, is_own(refresh)),
         (Some(_), None, None) => {
             "The group launches from no launch template; an apply points it at the pool's own.".to_owned()
         }
-        (Some(group), Some(current), None) => {
-            // The first version of a template is as old as that.
-            let first = template.filter(|template| template.latest_version == 1).map(|t| t.created);
-            let created = template.and_then(|template| seen.version_created(template)).or(first);
-            let decision = roll::decide(group, current.name, &own, created);
-            next::next(&decision, group.max == 0, own.first().copied(), shown, rows)
-        }
+        (Some(group), Some(_), None) => next::next(&decision, group, told, rows),
     };
     Rollout {
+        group: group.map(|group| RolledGroup {
+            name: group.name.clone(),
+            deleting: group.deleting,
+            owned: foreign.is_none(),
+        }),
         active: active.is_some(),
         refresh: shown.map(|refresh| described(refresh, is_own(refresh), now)),
+        failures: told.failures,
+        waits_for: held.map_or_else(Vec::new, |group| processes::missing(group, processes::OF_ROLLS)),
         on_other_template: count(rows, Behind::OtherTemplate),
         on_older_version: count(rows, Behind::OlderVersion),
         on_no_template: count(rows, Behind::NoTemplate),
         next,
+        warnings: foreign
+            .into_iter()
+            .chain(group.and_then(processes::warning))
+            .chain(held.and_then(|group| processes::waits("roll", group, processes::OF_ROLLS)))
+            .collect(),
     }
 }
 
@@ -122,14 +167,27 @@ fn estimated_end(refresh: &Refresh, now: Timestamp) -> Option<Timestamp> {
     Some(start.plus(whole))
 }
 
-fn while_active(refresh: &Refresh, is_own: bool) -> &'static str {
+fn while_active(group: &Group, refresh: &Refresh, is_own: bool) -> String {
+    let missing = processes::missing(group, processes::OF_ROLLS);
     match (refresh.status.as_str(), is_own) {
-        ("Cancelling", _) => "It is being cancelled.",
-        ("RollbackInProgress", _) => "AWS takes back what it replaced.",
-        (_, true) => "It goes on by itself; rollout cancel stops it.",
+        ("Cancelling", _) => "It is being cancelled.".to_owned(),
+        ("RollbackInProgress", _) => "AWS takes back what it replaced.".to_owned(),
+        (_, true) if missing.is_empty() => "It goes on by itself; rollout cancel stops it.".to_owned(),
+        (_, true) => {
+            format!(
+                "It waits {}; then it goes on by itself. rollout cancel stops it.",
+                processes::until(&missing)
+            )
+        }
         (_, false) => {
-            "It was not started for the group's present template. An apply that has to roll ends it; rollout cancel \
-             does so at once."
+            let waits = match missing.is_empty() {
+                true => String::new(),
+                false => format!(" It waits {}.", processes::until(&missing)),
+            };
+            format!(
+                "It was not started for the group's present template.{waits} An apply that has to roll ends it; rollout \
+                 cancel does so at once."
+            )
         }
     }
 }

@@ -197,6 +197,58 @@ fn what_comes_next_follows_from_members_and_the_last_refresh() {
     assert!(of(&empty).rollout.next.starts_with("An apply that gives the group members again"));
 }
 
+/// `status` warned of suspended processes, and said above it that the roll goes on by itself.
+#[test]
+fn a_roll_that_waits_for_suspended_processes_says_so() {
+    let roll = |processes: &[&str], versions: &[u32], refreshes: &[&str]| {
+        let mut seen = testing::seen(versions);
+        let suspended = &mut seen.group.as_mut().unwrap().suspended;
+        suspended.extend(processes.iter().map(|process| (*process).to_owned()));
+        seen.refreshes = refreshes.iter().map(|status| refresh(status, 10)).collect();
+        of(&seen)
+    };
+    for (processes, until) in [
+        (&["Launch"][..], "until Launch is resumed"),
+        (&["Terminate", "Launch"], "until Launch and Terminate are resumed"),
+        (&["HealthCheck", "InstanceRefresh"], "until InstanceRefresh is resumed"),
+    ] {
+        let status = roll(processes, &[0], &["InProgress"]);
+        let next = &status.rollout.next;
+        assert!(next.starts_with(&format!("It waits {until}; then it goes on by itself.")), "{next}");
+        assert!(!status.rollout.waits_for.is_empty());
+        let told: Vec<&str> = status.rollout.warnings.iter().map(|w| w.summary.as_str()).collect();
+        assert_eq!(told[1], format!("The roll waits {until}"), "{told:?}");
+        assert!(status.rollout.warnings[1].detail.contains("aws autoscaling resume-processes"));
+        assert!(status.rollout.warnings.iter().all(|warning| status.warnings.contains(warning)));
+        let due = roll(processes, &[0], &[]).rollout;
+        assert!(due.next.ends_with(&format!("It then waits {until}.")), "{}", due.next);
+    }
+    for (processes, versions, refreshes) in
+        [(&["HealthCheck"][..], &[0][..], &["InProgress"][..]), (&["Launch"], &[2], &["Successful"])]
+    {
+        let rollout = roll(processes, versions, refreshes).rollout;
+        assert!(!rollout.next.contains("wait") && rollout.waits_for.is_empty(), "{}", rollout.next);
+        assert_eq!(rollout.warnings.len(), 1, "that something is suspended is told all the same");
+    }
+}
+
+/// A program must not have to read sentences.
+#[test]
+fn a_roll_tells_whose_group_it_is_and_whether_there_is_one() {
+    assert_eq!(of(&Seen::default()).rollout.group, None);
+    let mut seen = testing::seen(&[0]);
+    let group = |seen: &Seen| of(seen).rollout.group.unwrap();
+    assert!(group(&seen).owned && !group(&seen).deleting);
+    seen.group.as_mut().unwrap().tags.get_mut("captf.io/cluster").unwrap().value = "other".into();
+    seen.refreshes = vec![refresh("InProgress", 10)];
+    let rollout = of(&seen).rollout;
+    assert!(!rollout.group.unwrap().owned);
+    assert!(rollout.next.contains("not known to be this pool's"), "{}", rollout.next);
+    assert!(rollout.warnings[0].summary.ends_with("belongs to somebody else"), "{:?}", rollout.warnings);
+    seen.group.as_mut().unwrap().deleting = true;
+    assert!(group(&seen).deleting);
+}
+
 #[test]
 fn an_apply_gives_up_after_three_failures_of_one_version() {
     let next = |created: Option<i64>| {
@@ -210,7 +262,17 @@ fn an_apply_gives_up_after_three_failures_of_one_version() {
     };
     assert!(next(Some(600)).contains("an apply does not start it again"), "{}", next(Some(600)));
     assert!(next(Some(60)).contains("The next apply starts it again"), "a version made since begins anew");
+    assert!(next(Some(60)).contains("it has not failed yet"), "{}", next(Some(60)));
     assert!(next(None).contains("The next apply starts it again"));
+    let told = |failures: usize| {
+        let mut seen = testing::seen(&[0]);
+        seen.refreshes = (0..failures).map(|_| refresh("Failed", 10)).collect();
+        seen.versions[0].created = Timestamp(NOW.0 - 600_000);
+        let rollout = of(&seen).rollout;
+        assert_eq!(rollout.failures, Some(failures));
+        rollout.next
+    };
+    assert!(told(1).contains("it failed once") && told(2).contains("it failed twice"), "{}", told(2));
 }
 
 #[test]

@@ -10,22 +10,20 @@ use crate::{
     },
 };
 
-/// The one process that a pool has suspended.
-const SUSPENDED: &str = "AZRebalance";
-
-/// What AWS shows, then what the plan warns of beside it. `members` is how many the outputs list.
+/// What AWS shows, then what the plan warns of beside it. `members` is how many the outputs list, `of_roll` is what is
+/// said with the roll.
 pub(super) fn warnings(
     scope: &Scope,
     seen: &Seen,
     current: Option<&Current<'_>>,
     rows: &[MemberStatus],
     members: usize,
+    of_roll: &[Diagnostic],
     compared: Compared<'_>,
 ) -> Vec<Diagnostic> {
     let mut warnings = Vec::new();
     if let Some(group) = &seen.group {
-        warnings.extend(owner(scope, group));
-        warnings.extend(suspended(group));
+        warnings.extend(of_roll.iter().cloned());
         warnings.extend(launch(group, current));
         warnings.extend(group.deletion_protection.as_ref().map(|protection| {
             Diagnostic::warning(
@@ -65,22 +63,12 @@ pub(super) fn warnings(
     warnings
 }
 
-fn owner(scope: &Scope, group: &Group) -> Option<Diagnostic> {
+/// Says that the group is not the pool's, if it is not.
+pub(super) fn owner(scope: &Scope, group: &Group) -> Option<Diagnostic> {
     let foreign = ownership::check(Resource::Group(&group.name), &scope.identity, &group.tags()).err()?;
     let detail =
         "Everything shown here is of that group. plan says which tags tell so, and how to hand it over.";
     Some(Diagnostic::warning(foreign.summary, detail))
-}
-
-fn suspended(group: &Group) -> Option<Diagnostic> {
-    let foreign: Vec<&str> = group.suspended.iter().map(String::as_str).filter(|p| *p != SUSPENDED).collect();
-    (!foreign.is_empty()).then(|| {
-        Diagnostic::warning(
-            format!("Suspended on the group: {}", foreign.join(", ")),
-            "By an operator, or by AWS itself after a day of launches that failed. It stays so until it is resumed: \
-             `aws autoscaling resume-processes`.",
-        )
-    })
 }
 
 fn launch(group: &Group, current: Option<&Current<'_>>) -> Option<Diagnostic> {

@@ -1,6 +1,6 @@
 //! The instance refresh, with its progress as a bar.
 
-use super::{LABEL, ago, labelled, time_of_day, utc};
+use super::{LABEL, ago, labelled, time_of_day, utc, warning};
 use crate::{
     clock::Timestamp,
     model::status::{RefreshStatus, Rollout, Status},
@@ -29,8 +29,16 @@ pub fn rollout(status: &Status, style: Style) -> String {
     if let Some(refresh) = &status.rollout.refresh {
         shown.extend(labelled("Id", Piece::plain(&refresh.id), style));
     }
+    shown.extend(behind(status, style));
+    let mut parts = vec![shown.join("\n")];
+    parts.extend(status.rollout.warnings.iter().map(|one| warning(one, style)));
+    parts.join("\n\n") + "\n"
+}
+
+/// Who does not run what the group launches.
+fn behind(status: &Status, style: Style) -> Vec<String> {
     if status.group.is_none() {
-        return shown.join("\n") + "\n";
+        return Vec::new();
     }
     let Rollout { on_other_template, on_older_version, on_no_template, .. } = status.rollout;
     let mut behind = format!(
@@ -40,8 +48,7 @@ pub fn rollout(status: &Status, style: Style) -> String {
     if on_no_template > 0 {
         behind = format!("{behind}, {on_no_template} on none");
     }
-    shown.extend(labelled("Behind", Piece::plain(&behind), style));
-    shown.join("\n") + "\n"
+    labelled("Behind", Piece::plain(&behind), style)
 }
 
 /// The lines of a status about the roll.
