@@ -1,6 +1,9 @@
 //! Tells a person what the engine does.
 
-use std::{cell::Cell, time::Duration};
+use std::{
+    cell::{Cell, RefCell},
+    time::Duration,
+};
 
 use super::ui::Ui;
 use crate::{
@@ -19,13 +22,13 @@ pub(super) struct Console<'a> {
     told: Cell<Option<Duration>>,
     /// How far it was at the latest event.
     seen: Cell<Duration>,
-    /// How much of what is waited for is done, in percent, if that can be told.
-    share: Cell<Option<u32>>,
+    /// How much of what is waited for is done, in percent, if that can be told, and the rest in brief.
+    share: RefCell<Option<(u32, String)>>,
 }
 
 impl<'a> Console<'a> {
     pub(super) fn new(ui: &'a Ui) -> Self {
-        Self { ui, told: Cell::default(), seen: Cell::default(), share: Cell::default() }
+        Self { ui, told: Cell::default(), seen: Cell::default(), share: RefCell::default() }
     }
 
     /// Whether a wait deserves a line again: a new one always, one that goes on every few seconds.
@@ -48,7 +51,12 @@ impl Progress for Console<'_> {
         let style = self.ui.talk_style();
         let text = match event {
             Event::Waiting { what, waited } if self.ui.is_live() => {
-                return self.ui.show_live(&view::live(&what, waited, self.share.get(), style));
+                let share = self.share.borrow();
+                let line = match &*share {
+                    Some((share, brief)) => view::live(brief, waited, Some(*share), style),
+                    None => view::live(&what, waited, None, style),
+                };
+                return self.ui.show_live(&line);
             }
             Event::Waiting { what, waited } => {
                 if !self.is_due(waited) {
@@ -59,15 +67,15 @@ impl Progress for Console<'_> {
             Event::Started { what, .. } => {
                 // Whatever is waited for next is a new wait.
                 self.told.set(None);
-                self.share.set(None);
+                self.share.replace(None);
                 view::started(&what)
             }
             Event::Done { what, took, .. } => {
-                self.share.set(None);
+                self.share.replace(None);
                 view::done(&what, took, style)
             }
-            Event::Share { done, of } => {
-                self.share.set((done * 100).checked_div(of));
+            Event::Share { done, of, brief } => {
+                self.share.replace((done * 100).checked_div(of).map(|share| (share, brief)));
                 return;
             }
             // The error at the end says it, with the reason.
@@ -114,11 +122,11 @@ mod tests {
     fn a_share_is_a_bar_until_the_next_step() {
         let (ui, err) = on_paper(true);
         let console = Console::new(&ui);
-        console.tell(Event::Share { done: 1, of: 2 });
+        console.tell(Event::Share { done: 1, of: 2, brief: "members".into() });
         wait(&console, [3]);
         assert!(err.text().contains("█████░░░░░ 50 %"), "{}", err.text());
         console.tell(Event::Started { address: Address::Group, what: "deleting".into() });
-        console.tell(Event::Share { done: 0, of: 0 });
+        console.tell(Event::Share { done: 0, of: 0, brief: String::new() });
         wait(&console, [3]);
         assert_eq!(err.text().matches('%').count(), 1, "{}", err.text());
     }

@@ -26,6 +26,7 @@ use crate::{
         names::Names,
         observed::{Group, Instance, Refresh},
         plan::{Counts, Plan, Step, Task},
+        processes,
         resources::Write,
         roll, status, target,
     },
@@ -271,9 +272,9 @@ async fn last_refresh(
         Ok(match (refresh, started) {
             (Some(refresh), _) if !roll::is_final(&refresh.status) => {
                 seen.replace(Some(refresh.id.clone()));
-                let done = refresh.percentage.unwrap_or(0);
-                ctx.progress.tell(Event::Share { done, of: 100 });
-                ControlFlow::Continue(progress(refresh, found.as_ref()))
+                let (what, brief) = progress(refresh, found.as_ref());
+                ctx.progress.tell(Event::Share { done: refresh.percentage.unwrap_or(0), of: 100, brief });
+                ControlFlow::Continue(what)
             }
             (None, Some(id)) => ControlFlow::Continue(format!("AWS does not show instance refresh {id} yet")),
             (refresh, _) => ControlFlow::Break(refresh.cloned()),
@@ -292,18 +293,25 @@ fn newest_of_template<'a>(group: &Group, refreshes: &'a [Refresh]) -> Option<&'a
     rolls.then_some(newest)
 }
 
-/// What is left to do comes first: a narrow terminal cuts the end.
-fn progress(refresh: &Refresh, group: Option<&Group>) -> String {
+/// How far a refresh is: in full, and what of that a narrow terminal is to show, members first.
+fn progress(refresh: &Refresh, group: Option<&Group>) -> (String, String) {
     let left = match refresh.left() {
         Some(left) => format!("{left} left to replace"),
         None => "what is left not counted yet".to_owned(),
     };
-    format!(
-        "{} % done, {left}{}; instance refresh {} is {}",
-        refresh.percentage.unwrap_or(0),
-        group.map(lifecycles).unwrap_or_default(),
-        refresh.id,
-        refresh.status,
+    let missing = group.map(|group| processes::missing(group, processes::OF_ROLLS)).unwrap_or_default();
+    let waits = match missing[..] {
+        [] => String::new(),
+        _ => format!("it waits {}, ", processes::until(&missing)),
+    };
+    let states = group.map(lifecycles).unwrap_or_default();
+    let done = refresh.percentage.unwrap_or(0);
+    let which = format!("instance refresh {} is {}", refresh.id, refresh.status);
+    let members = states.trim_start_matches(", ");
+    let gap = if members.is_empty() { "" } else { ", " };
+    (
+        format!("{done} % done, {waits}{left}{states}; {which}"),
+        format!("{waits}{members}{gap}{left}; {which}"),
     )
 }
 
@@ -327,4 +335,38 @@ async fn unsuccessful(ctx: &Context<'_>, scope: &Scope, refresh: &Refresh) -> Fa
         format!("Instance refresh {} is {}", refresh.id, refresh.status),
         format!("AWS says: {}. {next}", refresh.reason_in_a_line()),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::observed::GroupMember;
+
+    #[test]
+    fn members_come_first_where_room_is_short() {
+        let member = |lifecycle: &str| GroupMember { lifecycle: lifecycle.into(), ..GroupMember::default() };
+        let mut group =
+            Group { members: ["InService", "Pending", "InService"].map(member).into(), ..Group::default() };
+        let refresh = Refresh {
+            id: "r-1".into(),
+            status: "InProgress".into(),
+            percentage: Some(66),
+            remaining: Some(1),
+            ..Refresh::default()
+        };
+        let told = |group: &Group| progress(&refresh, Some(group));
+        let which = "instance refresh r-1 is InProgress";
+        assert_eq!(
+            told(&group),
+            (
+                format!("66 % done, 1 left to replace, 2 InService, 1 Pending; {which}"),
+                format!("2 InService, 1 Pending, 1 left to replace; {which}")
+            )
+        );
+        group.suspended = ["AZRebalance", "HealthCheck", "Launch"].map(str::to_owned).into();
+        let (what, brief) = told(&group);
+        assert!(what.starts_with("66 % done, it waits until Launch is resumed, 1 left"), "{what}");
+        assert!(brief.starts_with("it waits until Launch is resumed, 2 InService"), "{brief}");
+        assert_eq!(progress(&refresh, None).1, format!("1 left to replace; {which}"));
+    }
 }

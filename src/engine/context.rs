@@ -70,6 +70,8 @@ pub enum Event {
         done: u32,
         /// of so many.
         of: u32,
+        /// What is waited for, for a place without room for the share in words: what matters most comes first.
+        brief: String,
     },
     /// Something odd that stops nothing.
     Warning(Diagnostic),

@@ -338,9 +338,10 @@ impl Run<'_> {
             let count = before.members.len().max(left.len());
             let verb = if left.len() == 1 { "is" } else { "are" };
             let gone = u32::try_from(count - left.len()).unwrap_or(u32::MAX);
-            self.ctx.progress.tell(Event::Share { done: gone, of: u32::try_from(count).unwrap_or(u32::MAX) });
-            let states = lifecycles(&group);
-            Ok(ControlFlow::Continue(format!("{} of {count} members {verb} left{states}", left.len())))
+            let what = format!("{} of {count} members {verb} left{}", left.len(), lifecycles(&group));
+            let of = u32::try_from(count).unwrap_or(u32::MAX);
+            self.ctx.progress.tell(Event::Share { done: gone, of, brief: what.clone() });
+            Ok(ControlFlow::Continue(what))
         })
         .await
     }

@@ -27,9 +27,12 @@ pub fn waiting(what: &str, waited: Duration) -> String {
 }
 
 /// The one line that a terminal keeps rewriting while something is waited for; no line end. With a share in
-/// percent, it shows a bar.
+/// percent, it shows a bar, where that leaves room for the rest.
 pub fn live(what: &str, waited: Duration, share: Option<u32>, style: Style) -> String {
     let line = match share {
+        Some(share) if style.width < WITH_BAR => {
+            format!("({}) {share} %, {}", human(waited), text::line(what))
+        }
         Some(share) => {
             let [full, empty] = progress_bar(share, BAR);
             format!("Waiting ({}): {full}{empty} {share} %, {}", human(waited), text::line(what))
@@ -38,6 +41,9 @@ pub fn live(what: &str, waited: Duration, share: Option<u32>, style: Style) -> S
     };
     text::fit(line.trim_end(), style.width.saturating_sub(1))
 }
+
+/// The least columns of a live line with a bar.
+const WITH_BAR: usize = 80;
 
 /// Columns of the bar in a live line.
 const BAR: usize = 10;
@@ -61,6 +67,17 @@ mod tests {
         Done: creating launch template captf-\u{1b}x (0.4s)
         Waiting (1m15s): 3 of 5 members are left
         ");
+    }
+
+    /// The states of members are what somebody watches.
+    #[test]
+    fn a_live_line_keeps_the_members_states_at_any_width() {
+        let brief = "3 InService, 1 Pending, 2 Terminating:Wait, 1 left to replace; instance refresh \
+                     08b91cf7-8fa6-48af-b6a6-d227f40f1b9b is InProgress";
+        let shown = [60, 80, 120]
+            .map(|width| live(brief, Duration::from_secs(75), Some(66), Style::new(Some(width), false)))
+            .join("\n");
+        insta::assert_snapshot!(shown);
     }
 
     #[test]
