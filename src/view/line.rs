@@ -28,6 +28,11 @@ impl Piece {
     pub(super) fn width(&self) -> usize {
         get_string_width(&self.text)
     }
+
+    /// The widths of the parts between separators.
+    pub(super) fn parts(&self, separator: char) -> impl Iterator<Item = usize> {
+        self.text.split(separator).map(get_string_width)
+    }
 }
 
 /// The pieces side by side. What does not fit is cut off, with a sign.
@@ -79,7 +84,7 @@ pub(super) fn headed(tone: Tone, heading: &str, says: &str, style: Style) -> Vec
 }
 
 /// Blanks between two columns.
-const GAP: usize = 2;
+pub(super) const GAP: usize = 2;
 
 /// Rows as lines, `indent` blanks in front and their cells one below the other. The last cell of a row may
 /// be long: it is broken at blanks, and goes on below itself.

@@ -147,6 +147,8 @@ pub struct Counts {
     pub on_other_template: usize,
     /// Members on another version of the group's template: they stay until `rollout start`.
     pub on_older_version: usize,
+    /// Members on a deleted launch template of the same name: likewise.
+    pub on_deleted_template: usize,
     /// Members on no launch template: likewise.
     pub on_no_template: usize,
 }
@@ -297,6 +299,7 @@ fn counts(members: &[members::Member], rows: &[MemberStatus]) -> Counts {
         leaving: rows.iter().filter(|row| row.leaving).count(),
         on_other_template: rollout::count(rows, Behind::OtherTemplate),
         on_older_version: rollout::count(rows, Behind::OlderVersion),
+        on_deleted_template: rollout::count(rows, Behind::DeletedTemplate),
         on_no_template: rollout::count(rows, Behind::NoTemplate),
     }
 }

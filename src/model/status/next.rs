@@ -79,29 +79,32 @@ fn again(failures: Option<usize>) -> String {
 }
 
 fn is_behind(row: &MemberStatus) -> bool {
-    matches!(row.behind, Behind::OlderVersion | Behind::OtherTemplate | Behind::NoTemplate)
+    !matches!(row.behind, Behind::No | Behind::Unknown)
 }
 
 /// Who stays as it is whatever is applied.
 fn stay(rows: &[MemberStatus], aside: &[&str]) -> String {
     let members =
         |many: usize| if many == 1 { "1 member runs".to_owned() } else { format!("{many} members run") };
-    let (older, none) = (count(rows, Behind::OlderVersion), count(rows, Behind::NoTemplate));
-    let who = match (older, none) {
-        (0, 0) if rows.iter().all(|row| row.leaving) => return "There are no members to roll.".to_owned(),
-        (0, 0) => return "All members run what the group launches.".to_owned(),
-        (older, 0) => format!("{} another version of the template", members(older)),
-        (0, none) => format!("{} no launch template", members(none)),
-        (older, none) => {
-            format!(
-                "{} another version of the template, {} no launch template",
-                members(older),
-                members(none)
-            )
-        }
-    };
-    let (stay, them) = if older + none == 1 { ("stays", "it") } else { ("stay", "them") };
-    match older + none - aside.len().min(older + none) {
+    let others = [
+        (count(rows, Behind::OlderVersion), "another version of the template"),
+        (count(rows, Behind::DeletedTemplate), "a deleted template of the same name"),
+        (count(rows, Behind::NoTemplate), "no launch template"),
+    ];
+    let all: usize = others.iter().map(|(many, _)| many).sum();
+    if all == 0 {
+        let told = if rows.iter().all(|row| row.leaving) {
+            "There are no members to roll."
+        } else {
+            "All members run what the group launches."
+        };
+        return told.to_owned();
+    }
+    let who = others.iter().filter(|(many, _)| *many > 0);
+    let who: Vec<String> = who.map(|(many, what)| format!("{} {what}", members(*many))).collect();
+    let who = who.join(", ");
+    let (stay, them) = if all == 1 { ("stays", "it") } else { ("stay", "them") };
+    match all - aside.len().min(all) {
         0 => format!("{who} and {stay}."),
         _ if aside.is_empty() => format!("{who} and {stay}; rollout start replaces {them}."),
         _ => format!("{who} and {stay}; rollout start replaces those not in standby."),

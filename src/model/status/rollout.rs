@@ -30,6 +30,8 @@ pub struct Rollout {
     pub on_other_template: usize,
     /// Members on another version of the group's template.
     pub on_older_version: usize,
+    /// Members on a deleted launch template of the same name.
+    pub on_deleted_template: usize,
     /// Members on no launch template: attached by hand.
     pub on_no_template: usize,
     /// What comes next, in one or two sentences.
@@ -97,7 +99,9 @@ pub(super) fn rollout(
     let shown = active.or(seen.refreshes.first());
     let is_own = |refresh: &Refresh| own.iter().any(|known| known.id == refresh.id);
     let decision = match (group, current) {
-        (Some(group), Some(current)) => roll::decide(group, current.name, &own, created),
+        (Some(group), Some(current)) if template.is_some() => {
+            roll::decide(group, current.name, &own, created)
+        }
         _ => Decision::NotDue,
     };
     let is_coming = active.is_some() || decision == Decision::Start;
@@ -114,6 +118,9 @@ pub(super) fn rollout(
         (Some(_), None, None) => {
             "The group launches from no launch template; an apply points it at the pool's own.".to_owned()
         }
+        (Some(_), Some(_), None) if template.is_none() => {
+            "The group's launch template is deleted; an apply makes it anew.".to_owned()
+        }
         (Some(group), Some(_), None) => next::next(&decision, group, told, rows),
     };
     Rollout {
@@ -128,6 +135,7 @@ pub(super) fn rollout(
         waits_for: held.map_or_else(Vec::new, |group| processes::missing(group, processes::OF_ROLLS)),
         on_other_template: count(rows, Behind::OtherTemplate),
         on_older_version: count(rows, Behind::OlderVersion),
+        on_deleted_template: count(rows, Behind::DeletedTemplate),
         on_no_template: count(rows, Behind::NoTemplate),
         next,
         warnings: foreign

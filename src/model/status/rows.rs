@@ -22,6 +22,8 @@ pub enum Behind {
     No,
     /// Another version of the group's template.
     OlderVersion,
+    /// A template of the same name that was deleted: a roll is not due for that.
+    DeletedTemplate,
     /// Another template: a roll is due.
     OtherTemplate,
     /// No template: it was attached by hand.
@@ -129,7 +131,8 @@ fn row(
     }
 }
 
-/// A template made again under the same name is an older version of it, as rolls see it.
+/// Names are unique, so that of two templates of one name the earlier one is deleted. For rolls it is a version of the
+/// other one: nobody is replaced for that by itself.
 fn behind(
     member: Option<&GroupMember>,
     template: Option<&TemplateUse>,
@@ -141,7 +144,7 @@ fn behind(
         return Behind::OtherTemplate;
     }
     match current.version {
-        _ if used.id != current.id => Behind::OlderVersion,
+        _ if used.id != current.id => Behind::DeletedTemplate,
         None => Behind::Unknown,
         Some(version) if used.version == version.to_string() => Behind::No,
         Some(_) => Behind::OlderVersion,

@@ -107,17 +107,17 @@ fn change(action: Action) -> Change {
 
 #[test]
 fn a_member_is_compared_with_what_the_group_launches() {
-    use Behind::{No, NoTemplate, OlderVersion, OtherTemplate, Unknown};
+    use Behind::{DeletedTemplate, No, NoTemplate, OlderVersion, OtherTemplate, Unknown};
     let mut seen = testing::seen(&[2, 1, 0, 2, 2]);
     let group = seen.group.as_mut().unwrap();
     group.members[3].template = None;
-    // Made again under the same name: for a roll, an older version.
+    // Made again under the same name.
     group.members[4].template.as_mut().unwrap().id = "lt-gone".into();
     let behind = |seen: &Seen| of(seen).members.iter().map(|m| m.behind).collect::<Vec<_>>();
     // By zone: members 0 and 3, 1 and 4, 2.
-    assert_eq!(behind(&seen), [No, NoTemplate, OlderVersion, OlderVersion, OtherTemplate]);
+    assert_eq!(behind(&seen), [No, NoTemplate, OlderVersion, DeletedTemplate, OtherTemplate]);
     let counts = of(&seen).counts;
-    assert_eq!((counts.on_older_version, counts.on_other_template), (2, 1));
+    assert_eq!((counts.on_older_version, counts.on_deleted_template, counts.on_other_template), (1, 1, 1));
     let pinned = |version: &str| {
         let mut seen = testing::seen(&[2, 1]);
         let launch = Launch::Template(TemplateUse { version: version.into(), ..testing::used(2) });
@@ -230,6 +230,25 @@ fn a_roll_that_waits_for_suspended_processes_says_so() {
         assert!(!rollout.next.contains("wait") && rollout.waits_for.is_empty(), "{}", rollout.next);
         assert_eq!(rollout.warnings.len(), 1, "that something is suspended is told all the same");
     }
+}
+
+/// It was called an older version, and a plan says that nothing changes: both are about rolls, which go by the name.
+#[test]
+fn a_template_that_was_deleted_is_no_older_version() {
+    let mut seen = testing::seen(&[2, 2]);
+    for member in &mut seen.group.as_mut().unwrap().members {
+        member.template.as_mut().unwrap().id = "lt-gone".into();
+    }
+    let told = of(&seen).rollout;
+    assert_eq!((told.on_older_version, told.on_other_template, told.on_deleted_template), (0, 0, 2));
+    assert_eq!(
+        told.next,
+        "2 members run a deleted template of the same name and stay; rollout start replaces them."
+    );
+    seen.templates.clear();
+    let gone = of(&seen);
+    assert!(gone.rollout.next.contains("launch template is deleted"), "{}", gone.rollout.next);
+    assert!(gone.warnings.iter().any(|w| w.summary.contains("lt-0new is deleted")), "{:?}", gone.warnings);
 }
 
 /// A program must not have to read sentences.

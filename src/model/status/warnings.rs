@@ -25,6 +25,7 @@ pub(super) fn warnings(
     if let Some(group) = &seen.group {
         warnings.extend(of_roll.iter().cloned());
         warnings.extend(launch(group, current));
+        warnings.extend(gone(seen, group, current));
         warnings.extend(group.deletion_protection.as_ref().map(|protection| {
             Diagnostic::warning(
                 format!("Deletion protection is on: {protection}"),
@@ -84,6 +85,18 @@ fn launch(group: &Group, current: Option<&Current<'_>>) -> Option<Diagnostic> {
         format!("The group launches from {what}"),
         "It should launch the latest version of the pool's own template. An apply points it there.",
     ))
+}
+
+/// EC2 deletes a template whether or not a group uses it.
+fn gone(seen: &Seen, group: &Group, current: Option<&Current<'_>>) -> Option<Diagnostic> {
+    let current = current.filter(|_| !group.deleting)?;
+    let is_there = seen.templates.iter().any(|template| template.id == current.id);
+    (!is_there).then(|| {
+        Diagnostic::warning(
+            format!("The group's launch template {} is deleted", current.id),
+            "Nothing can be launched from it. An apply makes it anew and points the group there; members stay.",
+        )
+    })
 }
 
 fn odd(rows: &[MemberStatus]) -> Vec<Diagnostic> {

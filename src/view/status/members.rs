@@ -8,7 +8,7 @@ use crate::{
     model::status::{Behind, MemberStatus, Status},
     view::{
         abridge,
-        line::{Piece, columns, line, rows_in_columns},
+        line::{GAP, Piece, columns, line, rows_in_columns},
         style::{Style, Tone},
         text,
     },
@@ -43,9 +43,60 @@ struct Row {
     marks: Piece,
 }
 
+/// What a narrow place leaves out: marks tell what is odd, and come before all but the id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
+enum Left {
+    /// Nothing,
+    Whole,
+    /// ages,
+    Ageless,
+    /// one of the two words for the state,
+    OneState,
+    /// the version, too.
+    Least,
+}
+
+/// From the widest to the narrowest.
+const LAYOUTS: [Left; 4] = [Left::Whole, Left::Ageless, Left::OneState, Left::Least];
+
+/// The first layout in which the rows leave their last cells the room that those need.
+fn layout<T>(
+    rows: impl Fn(Left) -> Vec<T>,
+    cells: impl Fn(&T) -> Vec<usize>,
+    indent: usize,
+    style: Style,
+) -> (Left, Vec<T>) {
+    let is_fitting = |rows: &[T]| {
+        let widths: Vec<Vec<usize>> = rows.iter().map(&cells).collect();
+        let columns = widths.first().map_or(0, Vec::len);
+        let widest = |column: usize| widths.iter().map(|row| row[column]).max().unwrap_or_default();
+        let gaps = GAP * columns.saturating_sub(1);
+        indent + (0..columns).map(widest).sum::<usize>() + gaps <= style.width
+    };
+    let fitting = LAYOUTS.into_iter().map(|left| (left, rows(left))).find(|(_, rows)| is_fitting(rows));
+    fitting.unwrap_or_else(|| (Left::Least, rows(Left::Least)))
+}
+
+/// What stands for a blank that is no place to break a line at.
+const GLUE: char = '\u{a0}';
+
+/// How much room a last cell needs: its longest part without a place to break it.
+fn longest_part(marks: &Piece) -> usize {
+    marks.parts(' ').max().unwrap_or_default()
+}
+
+fn unglued(lines: Vec<String>) -> Vec<String> {
+    lines.into_iter().map(|line| line.replace(GLUE, " ")).collect()
+}
+
 fn by_zone(members: &[&MemberStatus], now: Timestamp, style: Style) -> Vec<String> {
-    let rows: Vec<Row> = members.iter().map(|member| row(member, now)).collect();
-    let extra = how_many_fit(&rows, style);
+    let rows = |left| members.iter().map(|member| row(member, left, now)).collect();
+    let widths = |row: &Row| {
+        let marks = longest_part(&row.marks);
+        row.cells.iter().map(Piece::width).chain([marks]).collect()
+    };
+    let (left, rows) = layout(rows, widths, 4, style);
+    let extra = if left == Left::Whole { how_many_fit(&rows, style) } else { 0 };
     let cells: Vec<Vec<Piece>> = rows
         .into_iter()
         .map(|row| {
@@ -57,7 +108,7 @@ fn by_zone(members: &[&MemberStatus], now: Timestamp, style: Style) -> Vec<Strin
         .collect();
     let mut lines = Vec::new();
     let mut from = 0;
-    let laid_out = rows_in_columns(&cells, 4, style);
+    let laid_out: Vec<Vec<String>> = rows_in_columns(&cells, 4, style).into_iter().map(unglued).collect();
     while from < members.len() {
         let zone = &members[from].zone;
         let count = members[from..].iter().take_while(|member| member.zone == *zone).count();
@@ -93,17 +144,26 @@ fn how_many_fit(rows: &[Row], style: Style) -> usize {
     fit
 }
 
-fn row(member: &MemberStatus, now: Timestamp) -> Row {
-    let state = match member.state.as_str() {
+/// EC2's word and the group's; of both the one that says more, where there is room for one.
+fn states(state: &str, lifecycle: Option<&str>, left: Left) -> Vec<Piece> {
+    let ec2 = match state {
         "running" => Piece::plain("running"),
         "pending" => Piece::toned(Tone::Caution, "pending"),
         other => Piece::toned(Tone::Bad, other),
     };
-    let lifecycle = match member.lifecycle.as_deref() {
+    let group = match lifecycle {
         Some("InService") => Piece::plain("InService"),
         Some(other) => Piece::toned(Tone::Caution, other),
         None => Piece::toned(Tone::Faint, "-"),
     };
+    match lifecycle {
+        _ if left < Left::OneState => vec![ec2, group],
+        Some(lifecycle) if lifecycle != "InService" && matches!(state, "running" | "pending") => vec![group],
+        _ => vec![ec2],
+    }
+}
+
+fn row(member: &MemberStatus, left: Left, now: Timestamp) -> Row {
     let version = match (&member.version, member.behind) {
         (Some(version), Behind::No | Behind::Unknown) => Piece::plain(&format!("v{version}")),
         (Some(version), _) => Piece::toned(Tone::Caution, &format!("v{version}")),
@@ -115,14 +175,16 @@ fn row(member: &MemberStatus, now: Timestamp) -> Row {
         (Some(health), false) => Piece::plain(health),
         (None, _) => Piece::toned(Tone::Faint, "-"),
     };
+    let mut cells = vec![Piece::plain(&member.instance_id)];
+    cells.extend(states(&member.state, member.lifecycle.as_deref(), left));
+    if left < Left::Least {
+        cells.push(version);
+    }
+    if left < Left::Ageless {
+        cells.push(Piece::plain(&launched.map_or_else(|| "-".to_owned(), |at| age(now.since(at)))));
+    }
     Row {
-        cells: vec![
-            Piece::plain(&member.instance_id),
-            state,
-            lifecycle,
-            version,
-            Piece::plain(&launched.map_or_else(|| "-".to_owned(), |at| age(now.since(at)))),
-        ],
+        cells,
         optional: [
             health,
             Piece::plain(member.addresses.first().map_or("-", String::as_str)),
@@ -134,11 +196,8 @@ fn row(member: &MemberStatus, now: Timestamp) -> Row {
 
 fn marks(member: &MemberStatus) -> Piece {
     let behind = match member.behind {
-        Behind::OlderVersion => "older version",
-        Behind::OtherTemplate => "other template",
-        Behind::NoTemplate => "no template",
         Behind::Unknown if member.lifecycle.is_none() && !member.leaving => "not in the group",
-        Behind::No | Behind::Unknown => "",
+        behind => mark(behind),
     };
     let marks = [
         (!behind.is_empty(), behind),
@@ -147,7 +206,19 @@ fn marks(member: &MemberStatus) -> Piece {
         (member.protected, "protected"),
     ];
     let told: Vec<&str> = marks.into_iter().filter(|(holds, _)| *holds).map(|(_, mark)| mark).collect();
+    let told: Vec<String> = told.into_iter().map(|mark| mark.replace(' ', &GLUE.to_string())).collect();
     Piece::toned(if member.is_unhealthy() { Tone::Bad } else { Tone::Caution }, &told.join(", "))
+}
+
+/// In how far a member does not run what the group launches.
+fn mark(behind: Behind) -> &'static str {
+    match behind {
+        Behind::OlderVersion => "older version",
+        Behind::DeletedTemplate => "deleted template",
+        Behind::OtherTemplate => "other template",
+        Behind::NoTemplate => "no template",
+        Behind::No | Behind::Unknown => "",
+    }
 }
 
 /// What members are alike in.
@@ -163,27 +234,23 @@ fn sums(members: &[MemberStatus], now: Timestamp, style: Style) -> Vec<String> {
             .or_default()
             .push(member);
     }
-    let rows: Vec<Vec<Piece>> = kinds
-        .into_iter()
-        .map(|((zone, state, lifecycle, version, behind), alike)| {
-            let behind = match behind {
-                Behind::No | Behind::Unknown => "",
-                Behind::OlderVersion => "older version",
-                Behind::OtherTemplate => "other template",
-                Behind::NoTemplate => "no template",
-            };
-            vec![
-                Piece::plain(zone),
-                Piece::plain(&format!("{:>5}", alike.len())),
-                Piece::plain(state),
-                Piece::plain(lifecycle),
-                Piece::plain(&if version == "-" { "-".to_owned() } else { format!("v{version}") }),
-                Piece::toned(Tone::Faint, &ages(&alike, now)),
-                Piece::toned(Tone::Caution, behind),
-            ]
-        })
-        .collect();
-    columns(&rows, 2, style)
+    let rows = |left| kinds.iter().map(|(kind, alike)| sum(*kind, alike, left, now)).collect();
+    let (_, rows) = layout(rows, |row: &Vec<Piece>| row.iter().map(Piece::width).collect(), 2, style);
+    unglued(columns(&rows, 2, style))
+}
+
+fn sum(kind: Kind<'_>, alike: &[&MemberStatus], left: Left, now: Timestamp) -> Vec<Piece> {
+    let (zone, state, lifecycle, version, behind) = kind;
+    let mut cells = vec![Piece::plain(zone), Piece::plain(&format!("{:>5}", alike.len()))];
+    cells.extend(states(state, Some(lifecycle).filter(|lifecycle| *lifecycle != "-"), left));
+    if left < Left::Least {
+        cells.push(Piece::plain(&if version == "-" { "-".to_owned() } else { format!("v{version}") }));
+    }
+    if left < Left::Ageless {
+        cells.push(Piece::toned(Tone::Faint, &ages(alike, now)));
+    }
+    cells.push(Piece::toned(Tone::Caution, &mark(behind).replace(' ', &GLUE.to_string())));
+    cells
 }
 
 fn ages(members: &[&MemberStatus], now: Timestamp) -> String {

@@ -40,11 +40,15 @@ fn behind(status: &Status, style: Style) -> Vec<String> {
     if status.group.is_none() {
         return Vec::new();
     }
-    let Rollout { on_other_template, on_older_version, on_no_template, .. } = status.rollout;
+    let Rollout { on_other_template, on_older_version, on_deleted_template, on_no_template, .. } =
+        status.rollout;
     let mut behind = format!(
         "{} on another template, {on_older_version} on another version of the group's",
         text::count(on_other_template, "member")
     );
+    if on_deleted_template > 0 {
+        behind = format!("{behind}, {on_deleted_template} on a deleted one of the same name");
+    }
     if on_no_template > 0 {
         behind = format!("{behind}, {on_no_template} on none");
     }
@@ -94,7 +98,10 @@ fn under_way(rollout: &Rollout, refresh: &RefreshStatus, now: Timestamp) -> Stri
 
 /// What is known of a roll before AWS has counted whom it replaces: who does not run what the group launches.
 fn uncounted(rollout: &Rollout) -> String {
-    let behind = rollout.on_other_template + rollout.on_older_version + rollout.on_no_template;
+    let behind = rollout.on_other_template
+        + rollout.on_older_version
+        + rollout.on_deleted_template
+        + rollout.on_no_template;
     match behind {
         0 => "AWS has not counted yet what is left".to_owned(),
         _ => format!("{} behind, not counted by AWS yet", text::count(behind, "member")),

@@ -96,7 +96,7 @@ fn large() -> Seen {
 }
 
 #[test]
-fn screens_at_two_widths() {
+fn screens_at_three_widths() {
     let plan = Plan::default();
     let (none, some) = (Compared::With(&plan), changes());
     let gone = Seen { instances: testing::seen(&[2]).instances, ..Seen::default() };
@@ -105,7 +105,7 @@ fn screens_at_two_widths() {
         group: Some(Group { deleting: true, desired: 0, min: 0, max: 0, ..ordinary.group.clone().unwrap() }),
         ..ordinary.clone()
     };
-    for width in [80, 120] {
+    for width in [60, 80, 120] {
         for (name, seen, compared) in [
             ("ordinary", &ordinary, none),
             ("rolling", &rolling(), Compared::With(&some)),
@@ -116,6 +116,35 @@ fn screens_at_two_widths() {
             let shown = status(&of(seen, compared), plain(width));
             insta::assert_snapshot!(format!("status_{name}_{width}"), shown);
         }
+    }
+}
+
+/// What is odd about a member is what somebody looks for: other columns give way to it.
+#[test]
+fn marks_are_whole_at_any_width() {
+    let mut odd = rolling();
+    odd.group.as_mut().unwrap().members[0].template.as_mut().unwrap().id = "lt-gone".into();
+    odd.group.as_mut().unwrap().members[3].template = None;
+    let marks = [
+        "older version",
+        "other template",
+        "deleted template",
+        "no template",
+        "not in the group",
+        "unhealthy",
+        "standby",
+        "protected",
+    ];
+    let ids: Vec<String> = odd.instances.iter().map(|instance| instance.id.clone()).collect();
+    for width in [60, 70, 79, 80, 100, 120] {
+        let shown = status(&of(&odd, Compared::Not("a test")), plain(width));
+        let members = shown.split("Members\n").nth(1).unwrap();
+        for part in marks.iter().copied().chain(ids.iter().map(String::as_str)) {
+            assert!(members.contains(part), "{width}, {part}: {members}");
+        }
+        let shown = status(&of(&large(), Compared::Not("a test")), plain(width));
+        let sums = shown.split("Members\n").nth(1).unwrap();
+        assert!(sums.contains("other template") && !sums.contains('…'), "{width}: {sums}");
     }
 }
 
