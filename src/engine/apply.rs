@@ -224,11 +224,11 @@ pub async fn await_roll(ctx: &Context<'_>, scope: &Scope, started: Option<&str>)
     let cloud = Stoppable::of(ctx);
     let ctx = &Context { cloud: &cloud, ..*ctx };
     let group = Names::of(scope).group;
-    let seen = RefCell::new(started.map(str::to_owned));
+    let seen = RefCell::new(started.map(|id| Running { id: id.to_owned(), waits: None }));
     let outcome = match last_refresh(ctx, &group, started, &seen).await {
         Ok(Some(refresh)) if refresh.status != "Successful" => Err(unsuccessful(ctx, scope, &refresh).await),
         Ok(_) => Ok(()),
-        Err(failure) => Err(goes_on(failure, seen.into_inner().as_deref())),
+        Err(failure) => Err(goes_on(failure, seen.into_inner())),
     };
     let Err(mut failure) = outcome else { return Ok(()) };
     if failure.kind != Kind::Interrupted
@@ -241,12 +241,19 @@ pub async fn await_roll(ctx: &Context<'_>, scope: &Scope, started: Option<&str>)
     Err(failure)
 }
 
+/// The refresh that is waited for.
+struct Running {
+    id: String,
+    /// What it waits for itself: `until Launch is resumed`.
+    waits: Option<String>,
+}
+
 /// A wait that was given up gives up nothing in AWS.
-fn goes_on(mut failure: Failure, refresh: Option<&str>) -> Failure {
-    if let (Some(id), Some(last)) = (refresh, failure.diagnostics.last_mut()) {
+fn goes_on(mut failure: Failure, refresh: Option<Running>) -> Failure {
+    if let (Some(Running { id, waits }), Some(last)) = (refresh, failure.diagnostics.last_mut()) {
+        let is = waits.map_or_else(|| "goes on in AWS".to_owned(), |until| format!("waits in AWS {until}"));
         last.add(&format!(
-            "Instance refresh {id} goes on in AWS. machinepool rollout status tells how far it is, rollout cancel stops \
-             it."
+            "Instance refresh {id} {is}. machinepool rollout status tells how far it is, rollout cancel stops it."
         ));
     }
     failure
@@ -258,7 +265,7 @@ async fn last_refresh(
     ctx: &Context<'_>,
     group: &str,
     started: Option<&str>,
-    seen: &RefCell<Option<String>>,
+    seen: &RefCell<Option<Running>>,
 ) -> Result<Option<Refresh>, Failure> {
     let limit = ctx.deadline.since(ctx.clock.now());
     wait::until(ctx, limit, async || {
@@ -271,7 +278,9 @@ async fn last_refresh(
         };
         Ok(match (refresh, started) {
             (Some(refresh), _) if !roll::is_final(&refresh.status) => {
-                seen.replace(Some(refresh.id.clone()));
+                let missing = missing(found.as_ref());
+                let waits = (!missing.is_empty()).then(|| processes::until(&missing));
+                seen.replace(Some(Running { id: refresh.id.clone(), waits }));
                 let (what, brief) = progress(refresh, found.as_ref());
                 ctx.progress.tell(Event::Share { done: refresh.percentage.unwrap_or(0), of: 100, brief });
                 ControlFlow::Continue(what)
@@ -299,10 +308,13 @@ fn progress(refresh: &Refresh, group: Option<&Group>) -> (String, String) {
         Some(left) => format!("{left} left to replace"),
         None => "what is left not counted yet".to_owned(),
     };
-    let missing = group.map(|group| processes::missing(group, processes::OF_ROLLS)).unwrap_or_default();
-    let waits = match missing[..] {
-        [] => String::new(),
-        _ => format!("it waits {}, ", processes::until(&missing)),
+    let missing = missing(group);
+    let (waits, suspended) = match missing[..] {
+        [] => (String::new(), String::new()),
+        _ => (
+            format!("it waits {}, ", processes::until(&missing)),
+            format!("{} suspended, ", processes::named(&missing)),
+        ),
     };
     let states = group.map(lifecycles).unwrap_or_default();
     let done = refresh.percentage.unwrap_or(0);
@@ -311,8 +323,13 @@ fn progress(refresh: &Refresh, group: Option<&Group>) -> (String, String) {
     let gap = if members.is_empty() { "" } else { ", " };
     (
         format!("{done} % done, {waits}{left}{states}; {which}"),
-        format!("{waits}{members}{gap}{left}; {which}"),
+        format!("{suspended}{members}{gap}{left}; {which}"),
     )
+}
+
+/// The suspended processes that a refresh waits for.
+fn missing(group: Option<&Group>) -> Vec<&'static str> {
+    group.map(|group| processes::missing(group, processes::OF_ROLLS)).unwrap_or_default()
 }
 
 /// How many members of a group are in each state that it tells: `, 2 InService, 1 Pending`.
@@ -366,7 +383,11 @@ mod tests {
         group.suspended = ["AZRebalance", "HealthCheck", "Launch"].map(str::to_owned).into();
         let (what, brief) = told(&group);
         assert!(what.starts_with("66 % done, it waits until Launch is resumed, 1 left"), "{what}");
-        assert!(brief.starts_with("it waits until Launch is resumed, 2 InService"), "{brief}");
+        assert!(brief.starts_with("Launch suspended, 2 InService, 1 Pending"), "{brief}");
+        let waits = Some("until Launch is resumed".to_owned());
+        let told = goes_on(Failure::new(Kind::Aws, "x", "y"), Some(Running { id: "r-1".into(), waits }));
+        let told = &told.diagnostics[0].detail;
+        assert!(told.contains("r-1 waits in AWS until Launch is resumed. "), "{told}");
         assert_eq!(progress(&refresh, None).1, format!("1 left to replace; {which}"));
     }
 }

@@ -34,11 +34,15 @@ pub fn warning(group: &Group) -> Option<Diagnostic> {
 /// `until Launch and Terminate are resumed`
 pub fn until(missing: &[&str]) -> String {
     let verb = if missing.len() == 1 { "is" } else { "are" };
-    let processes = match missing {
+    format!("until {} {verb} resumed", named(missing))
+}
+
+/// `Launch and Terminate`
+pub fn named(processes: &[&str]) -> String {
+    match processes {
         [init @ .., last] if !init.is_empty() => format!("{} and {last}", init.join(", ")),
-        _ => missing.concat(),
-    };
-    format!("until {processes} {verb} resumed")
+        _ => processes.concat(),
+    }
 }
 
 /// Says that something waits for processes, if any are missing, with the command that lets it go on.

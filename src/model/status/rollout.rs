@@ -7,7 +7,7 @@ use crate::{
     clock::Timestamp,
     contract::{problem::Diagnostic, request::Scope},
     model::{
-        observed::{Group, Refresh},
+        observed::{Group, Refresh, Template},
         processes,
         roll::{self, Decision},
     },
@@ -70,7 +70,8 @@ pub struct RefreshStatus {
     pub percentage: Option<u32>,
     /// Instances left to replace; `None` before AWS has counted them.
     pub remaining: Option<u32>,
-    /// When it ends if it goes on as so far; `None` before the first instance is replaced.
+    /// When it ends if it goes on as so far; `None` before the first instance is replaced, and while it waits for
+    /// processes.
     #[serde(serialize_with = "moment_if_any")]
     pub estimated_end_at: Option<Timestamp>,
     /// Whether it was started for the template that the group has now.
@@ -104,25 +105,17 @@ pub(super) fn rollout(
         }
         _ => Decision::NotDue,
     };
-    let is_coming = active.is_some() || decision == Decision::Start;
-    let held = group.filter(|group| is_coming && !group.deleting);
+    let is_due = |group: &&Group| decision == Decision::Start && group.max > 0;
+    let held = group.filter(|group| !group.deleting && (active.is_some() || is_due(group)));
+    let waits_for = held.map_or_else(Vec::new, |group| processes::missing(group, processes::OF_ROLLS));
+    let end = |refresh: &Refresh| estimated_end(refresh, now).filter(|_| waits_for.is_empty());
     let foreign = group.and_then(|group| warnings::owner(scope, group));
     let told = next::Told { own: &own, shown, failures: created.map(|at| roll::failures(&own, at)) };
-    let next = match (group, current, active) {
-        (None, ..) => "There is no group, so there is nothing to roll.".to_owned(),
-        (Some(group), ..) if group.deleting => "The group is being deleted.".to_owned(),
-        _ if foreign.is_some() => {
-            "The group is not known to be this pool's, and no apply or rollout command touches it.".to_owned()
-        }
-        (Some(group), _, Some(refresh)) => while_active(group, refresh, is_own(refresh)),
-        (Some(_), None, None) => {
-            "The group launches from no launch template; an apply points it at the pool's own.".to_owned()
-        }
-        (Some(_), Some(_), None) if template.is_none() => {
-            "The group's launch template is deleted; an apply makes it anew.".to_owned()
-        }
-        (Some(group), Some(_), None) => next::next(&decision, group, told, rows),
-    };
+    let next = unrolled(group, foreign.is_some())
+        .or_else(|| Some(while_active(group?, active?, is_own(active?))))
+        .or_else(|| without_template(current, template))
+        .or_else(|| Some(next::next(&decision, group?, told, rows)))
+        .unwrap_or_default();
     Rollout {
         group: group.map(|group| RolledGroup {
             name: group.name.clone(),
@@ -130,9 +123,9 @@ pub(super) fn rollout(
             owned: foreign.is_none(),
         }),
         active: active.is_some(),
-        refresh: shown.map(|refresh| described(refresh, is_own(refresh), now)),
+        refresh: shown.map(|refresh| described(refresh, is_own(refresh), end(refresh))),
         failures: told.failures,
-        waits_for: held.map_or_else(Vec::new, |group| processes::missing(group, processes::OF_ROLLS)),
+        waits_for,
         on_other_template: count(rows, Behind::OtherTemplate),
         on_older_version: count(rows, Behind::OlderVersion),
         on_deleted_template: count(rows, Behind::DeletedTemplate),
@@ -146,12 +139,39 @@ pub(super) fn rollout(
     }
 }
 
+/// Why nothing comes next for a group.
+fn unrolled(group: Option<&Group>, is_foreign: bool) -> Option<String> {
+    let told = match group {
+        None => "There is no group, so there is nothing to roll.",
+        Some(group) if group.deleting => "The group is being deleted.",
+        Some(_) if is_foreign => {
+            "The group is not known to be this pool's, and no apply or rollout command touches it."
+        }
+        Some(_) => return None,
+    };
+    Some(told.to_owned())
+}
+
+/// What comes before any roll of a group without a launch template.
+fn without_template(current: Option<&Current<'_>>, template: Option<&Template>) -> Option<String> {
+    let told = match (current, template) {
+        (None, _) => "The group launches from no launch template; an apply points it at the pool's own.",
+        (Some(_), None) => "The group's launch template is deleted; an apply makes it anew.",
+        (Some(_), Some(_)) => return None,
+    };
+    Some(told.to_owned())
+}
+
 /// How many members are behind in this way.
 pub(super) fn count(rows: &[MemberStatus], how: Behind) -> usize {
     rows.iter().filter(|row| !row.leaving && row.behind == how).count()
 }
 
-fn described(refresh: &Refresh, of_current_template: bool, now: Timestamp) -> RefreshStatus {
+fn described(
+    refresh: &Refresh,
+    of_current_template: bool,
+    estimated_end_at: Option<Timestamp>,
+) -> RefreshStatus {
     RefreshStatus {
         id: refresh.id.clone(),
         status: refresh.status.clone(),
@@ -160,7 +180,7 @@ fn described(refresh: &Refresh, of_current_template: bool, now: Timestamp) -> Re
         ended_at: refresh.end,
         percentage: refresh.percentage,
         remaining: refresh.left(),
-        estimated_end_at: estimated_end(refresh, now),
+        estimated_end_at,
         of_current_template,
     }
 }
@@ -188,9 +208,10 @@ fn while_active(group: &Group, refresh: &Refresh, is_own: bool) -> String {
             )
         }
         (_, false) => {
-            let waits = match missing.is_empty() {
-                true => String::new(),
-                false => format!(" It waits {}.", processes::until(&missing)),
+            let waits = if missing.is_empty() {
+                String::new()
+            } else {
+                format!(" It waits {}.", processes::until(&missing))
             };
             format!(
                 "It was not started for the group's present template.{waits} An apply that has to roll ends it; rollout \

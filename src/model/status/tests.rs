@@ -213,9 +213,14 @@ fn a_roll_that_waits_for_suspended_processes_says_so() {
         (&["HealthCheck", "InstanceRefresh"], "until InstanceRefresh is resumed"),
     ] {
         let status = roll(processes, &[0], &["InProgress"]);
-        let next = &status.rollout.next;
+        let next = status.rollout.next.clone();
         assert!(next.starts_with(&format!("It waits {until}; then it goes on by itself.")), "{next}");
         assert!(!status.rollout.waits_for.is_empty());
+        assert_eq!(
+            status.rollout.refresh.as_ref().unwrap().estimated_end_at,
+            None,
+            "nobody knows when it goes on"
+        );
         let told: Vec<&str> = status.rollout.warnings.iter().map(|w| w.summary.as_str()).collect();
         assert_eq!(told[1], format!("The roll waits {until}"), "{told:?}");
         assert!(status.rollout.warnings[1].detail.contains("aws autoscaling resume-processes"));

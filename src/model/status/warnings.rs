@@ -94,7 +94,7 @@ fn gone(seen: &Seen, group: &Group, current: Option<&Current<'_>>) -> Option<Dia
     (!is_there).then(|| {
         Diagnostic::warning(
             format!("The group's launch template {} is deleted", current.id),
-            "Nothing can be launched from it. An apply makes it anew and points the group there; members stay.",
+            "Nothing can be launched from it. An apply makes it anew and points the group there; nobody is replaced for that alone.",
         )
     })
 }
