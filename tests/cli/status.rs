@@ -124,6 +124,7 @@ fn rolls_of_pools_that_have_none() {
     assert!(!shown.contains("Behind"), "nobody is behind where nobody is: {shown}");
     let status = next(&pool);
     assert_eq!((&status["active"], &status["refresh"]), (&json!(false), &Value::Null));
+    assert_eq!(status["group"], Value::Null, "a program need not read a sentence");
 
     let empty = format!("{pool} -var replicas=0");
     bench.run(&format!("apply -auto-approve {empty}")).ok();
@@ -149,6 +150,7 @@ fn rolls_of_pools_that_have_none() {
     let shown = bench.run(&format!("rollout status {empty}")).ok();
     assert!(shown.contains("The group is being deleted."), "{shown}");
     assert_eq!(next(&empty)["next"], "The group is being deleted.");
+    assert_eq!(next(&empty)["group"], json!({"name": group, "deleting": true, "owned": true}));
 }
 
 /// A wait that ends before the roll says what was started and that it goes on.
