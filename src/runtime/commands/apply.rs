@@ -43,7 +43,8 @@ use crate::{
     },
     runtime::{
         plan_json::Shown,
-        planfile::{self, Essence, Origin, SavedPlan},
+        plan_origin::Origin,
+        planfile::{self, Essence, SavedPlan},
         state::Live,
         ui_json::Operation,
     },
@@ -64,6 +65,7 @@ pub(crate) fn apply(session: &Session<'_>, args: &ApplyArgs) -> anyhow::Result<u
     let (given, saved) = match &args.plan_file {
         Some(path) => {
             let saved = saved(path, args)?;
+            saved.origin.is_not_in(session.sandbox.as_deref())?;
             (setting.given(session.ui, saved.inputs.clone(), &saved.sensitive, &args.inputs), Some(saved))
         }
         None => (setting.inputs(session.ui, &args.inputs)?, None),

@@ -21,7 +21,7 @@ use crate::{
         plan::Address,
     },
     runtime::{
-        planfile::Origin,
+        plan_origin::Origin,
         private_file,
         secrets::Secrets,
         state::{self, Facts, Live, OutputValue, Recorded, ResourcesChange, State},
@@ -143,7 +143,7 @@ impl Ledger {
             has_root: setting.has_root,
             secret: self.keep.as_ref().map(|keep| keep.secret().to_owned()),
             lineage: lineage.map(str::to_owned),
-            sandbox: account.is_sandbox(),
+            sandbox: account.sandbox().map(str::to_owned),
             region: account.region().to_owned(),
             account: None,
         }
