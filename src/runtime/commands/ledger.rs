@@ -6,8 +6,6 @@ use std::{
     path::Path,
 };
 
-use serde_json::Value;
-
 use super::{keep::Keep, setting::Setting};
 use crate::{
     app::{Ui, account::Account, session::Session},
@@ -162,9 +160,8 @@ impl Ledger {
     }
 
     /// The recorded outputs.
-    pub(super) fn outputs(&self) -> BTreeMap<String, Value> {
-        let outputs = self.state.as_ref().map(State::outputs).unwrap_or_default();
-        outputs.into_iter().map(|(name, output)| (name, output.value)).collect()
+    pub(super) fn outputs(&self) -> BTreeMap<String, OutputValue> {
+        self.state.as_ref().map(State::outputs).unwrap_or_default()
     }
 
     /// Whether the state holds an output or a resource.

@@ -166,7 +166,7 @@ fn finish(
         save(path, &shown, &outputs, made, origin, &text)?;
     }
     match args.format {
-        PlanFormat::Json => run.ui.result(&view::plan_json(&concealed, &subject)),
+        PlanFormat::Json => run.ui.result(&view::plan_json(&concealed, &subject, &tell::listed(&outputs))),
         PlanFormat::Text => tell::plan(run.ui, &concealed, &subject, record),
     }
     let changes = !made.plan.is_empty() || !record.is_kept();
