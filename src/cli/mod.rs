@@ -2,7 +2,9 @@
 
 mod commands;
 mod doctor;
+mod epilog;
 mod inputs;
+mod names;
 mod parse;
 mod permissions;
 mod spelling;
@@ -24,6 +26,7 @@ pub use commands::{
 };
 pub use doctor::{DoctorArgs, DoctorFormat};
 pub use inputs::{InputArgs, Source};
+pub use names::{named, shown};
 pub use parse::{Form, Parsed, form, parse};
 pub use permissions::PolicyArgs;
 pub use terraform::{
