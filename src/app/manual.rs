@@ -26,12 +26,11 @@ pub(super) fn man(ui: &Ui, args: &ManArgs) -> anyhow::Result<u8> {
     let mut program = Cli::command();
     // Gives each command the name by which it is called.
     program.build();
-    match &args.dir {
-        Some(directory) => write_pages(ui, &program, directory)?,
-        None => {
-            let path = cli::named(&program, &args.command)?;
-            ui.result(&page(path.last().copied().unwrap_or(&program))?);
-        }
+    if let Some(directory) = &args.dir {
+        write_pages(ui, &program, directory)?;
+    } else {
+        let path = cli::named(&program, &args.command)?;
+        ui.result(&page(path.last().copied().unwrap_or(&program))?);
     }
     Ok(0)
 }
