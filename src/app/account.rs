@@ -18,6 +18,7 @@ use crate::{
         request::{Request, Scope},
     },
     error::{Failure, Kind, file_name},
+    runtime::plan_origin::sandbox_name,
     view,
 };
 
@@ -36,7 +37,7 @@ pub(crate) enum Place<'a> {
 pub(crate) struct Account<'a> {
     cloud: Watched<'a>,
     clock: Rc<dyn Clock>,
-    is_sandbox: bool,
+    sandbox: Option<String>,
 }
 
 impl<'a> Account<'a> {
@@ -61,7 +62,7 @@ impl<'a> Account<'a> {
                 ui.say(&line);
             }
         };
-        Ok(Self { cloud: Watched::new(cloud, tell), clock, is_sandbox: file.is_some() })
+        Ok(Self { cloud: Watched::new(cloud, tell), clock, sandbox: file.map(sandbox_name) })
     }
 
     pub(crate) fn cloud(&self) -> &dyn Cloud {
@@ -72,9 +73,9 @@ impl<'a> Account<'a> {
         self.clock.as_ref()
     }
 
-    /// Whether it is a simulated one.
-    pub(crate) fn is_sandbox(&self) -> bool {
-        self.is_sandbox
+    /// The whole name of the file that keeps it, if it is a simulated one.
+    pub(crate) fn sandbox(&self) -> Option<&str> {
+        self.sandbox.as_deref()
     }
 
     /// The region that calls go to.

@@ -7,9 +7,8 @@ use clap::{Command, CommandFactory};
 
 use super::ui::Ui;
 use crate::{
-    cli::{Cli, CompletionsArgs, ManArgs},
-    error::{Failure, Kind, file_name},
-    view::text,
+    cli::{self, Cli, CompletionsArgs, ManArgs},
+    error::file_name,
 };
 
 /// The program's name on the command line.
@@ -27,32 +26,13 @@ pub(super) fn man(ui: &Ui, args: &ManArgs) -> anyhow::Result<u8> {
     let mut program = Cli::command();
     // Gives each command the name by which it is called.
     program.build();
-    match &args.dir {
-        Some(directory) => write_pages(ui, &program, directory)?,
-        None => ui.result(&page(named(&program, &args.command)?)?),
+    if let Some(directory) = &args.dir {
+        write_pages(ui, &program, directory)?;
+    } else {
+        let path = cli::named(&program, &args.command)?;
+        ui.result(&page(path.last().copied().unwrap_or(&program))?);
     }
     Ok(0)
-}
-
-/// The command of that name.
-fn named<'a>(program: &'a Command, words: &[String]) -> Result<&'a Command, Failure> {
-    let mut found = program;
-    for word in words {
-        found = found.find_subcommand(word).ok_or_else(|| {
-            let known: Vec<String> = shown(found).map(|command| command.get_name().to_owned()).collect();
-            let detail = match known.as_slice() {
-                [] => format!("{} has no commands of its own.", found.get_name()),
-                known => format!("There are {}.", text::list(known)),
-            };
-            Failure::new(Kind::Usage, "There is no such command", detail)
-        })?;
-    }
-    Ok(found)
-}
-
-/// The commands below one, but for `help`, which has nothing to say on a page of its own.
-fn shown(command: &Command) -> impl Iterator<Item = &Command> {
-    command.get_subcommands().filter(|below| below.get_name() != "help" && !below.is_hide_set())
 }
 
 fn page(command: &Command) -> anyhow::Result<String> {
@@ -83,7 +63,7 @@ fn write_pages(ui: &Ui, program: &Command, directory: &Path) -> anyhow::Result<(
         .with_context(|| format!("Cannot make the directory {}", file_name(directory)))?;
     let mut all = vec![program];
     while let Some(command) = all.pop() {
-        all.extend(shown(command));
+        all.extend(cli::shown(command));
         // `machinepool-rollout-start`, as building the definition has named it.
         let name = command.get_display_name().unwrap_or(command.get_name());
         let path = directory.join(format!("{name}.1"));

@@ -1,6 +1,7 @@
 //! The commands: one short function each that reads like its story.
 
 pub(crate) mod account;
+pub(crate) mod again;
 pub(crate) mod ask;
 mod calls;
 mod console;
@@ -39,7 +40,13 @@ pub fn run(ui: &Ui, cli: &Cli) -> anyhow::Result<u8> {
             .with_context(|| format!("Cannot work in the directory {}", file_name(directory)))?;
     }
     unheeded::warn(ui, &cli.command);
-    let session = Session { ui, sandbox: cli.global.sandbox(), log: cli.global.log, signals };
+    let session = Session {
+        ui,
+        chdir: cli.global.chdir.as_deref(),
+        sandbox: cli.global.sandbox(),
+        log: cli.global.log,
+        signals,
+    };
     match &cli.command {
         Command::Validate(args) => commands::validate(ui, args),
         Command::Schema(args) => offline::schema(ui, args),

@@ -1,6 +1,9 @@
 //! What every command that asks AWS runs in: a runtime, signals, an account.
 
-use std::{path::PathBuf, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use super::{
     account::{Account, Place},
@@ -24,6 +27,8 @@ use crate::{
 /// What the command line gives to every command.
 pub(crate) struct Session<'a> {
     pub(crate) ui: &'a Ui,
+    /// The directory that the command was told to work in.
+    pub(crate) chdir: Option<&'a Path>,
     /// The sandbox's file, if there is one.
     pub(crate) sandbox: Option<PathBuf>,
     /// How much is told of calls.

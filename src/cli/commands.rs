@@ -48,7 +48,7 @@ pub struct PlanArgs {
     #[arg(long)]
     pub destroy: bool,
     /// Show only which outputs apply -refresh-only would record anew.
-    #[arg(long, conflicts_with_all = ["destroy", "format"])]
+    #[arg(long, conflicts_with = "destroy")]
     pub refresh_only: bool,
     /// Save the plan in this file; apply FILE carries it out, show FILE prints it.
     #[arg(long, value_name = "FILE")]
@@ -79,6 +79,7 @@ impl PlanArgs {
                  -refresh-only to carry it out.",
             ));
         }
+        self.terraform.check_refresh(self.refresh_only)?;
         self.terraform.check()
     }
 }
@@ -133,6 +134,14 @@ pub struct ApplyArgs {
     /// What Terraform's command understands, too.
     #[command(flatten)]
     pub terraform: TerraformArgs,
+}
+
+impl ApplyArgs {
+    /// Refuses what would mean something that the program does not do.
+    pub(super) fn check(&self) -> Result<(), Failure> {
+        self.terraform.check_refresh(self.refresh_only)?;
+        self.terraform.check()
+    }
 }
 
 /// Options of `destroy`.

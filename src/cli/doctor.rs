@@ -12,9 +12,9 @@ use super::inputs::InputArgs;
   machinepool doctor --format json -var-file=pool.tfvars.json
   machinepool doctor --sandbox demo.json -var-file=pool.tfvars.json
 
-It reads, and tries some calls without doing them (EC2's dry run); nothing changes. What the credentials may not look
-at is skipped: machinepool iam-policy --doctor prints what it reads beside the other commands. So is what has no answer
-within 15 seconds.
+It reads, and tries some calls without doing them (EC2's dry run); nothing changes. What the credentials may \
+not look at is skipped: machinepool iam-policy --doctor prints what it reads beside the other commands. So is what has \
+no answer within 15 seconds.
 
 Exit codes: 0 nothing failed (warnings and skipped checks included), 1 something failed.")]
 pub struct DoctorArgs {

@@ -5,7 +5,7 @@ use std::path::Path;
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 
 /// What stands for standard input where a file is named.
-const STANDARD_INPUT: &str = "-";
+pub(super) const STANDARD_INPUT: &str = "-";
 
 /// One place that inputs come from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,7 +35,14 @@ impl InputArgs {
 
     /// Whether a source is standard input, of which nothing is left then.
     pub fn reads_standard_input(&self) -> bool {
-        self.sources.iter().any(|source| matches!(source, Source::File(name) if name == STANDARD_INPUT))
+        self.readings_of_standard_input() > 0
+    }
+
+    /// How many sources are standard input.
+    pub(super) fn readings_of_standard_input(&self) -> usize {
+        let is_standard_input =
+            |source: &&Source| matches!(source, Source::File(name) if name == STANDARD_INPUT);
+        self.sources.iter().filter(is_standard_input).count()
     }
 }
 

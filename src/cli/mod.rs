@@ -2,7 +2,9 @@
 
 mod commands;
 mod doctor;
+mod epilog;
 mod inputs;
+mod names;
 mod parse;
 mod permissions;
 mod spelling;
@@ -15,7 +17,7 @@ use std::{ffi::OsString, path::PathBuf};
 
 use clap::{Args, Parser, Subcommand};
 
-use crate::error::Failure;
+use crate::error::{Failure, Kind};
 
 pub use commands::{
     ApplyArgs, CompletionsArgs, DestroyArgs, ManArgs, OutputsArgs, OutputsFormat, PlanArgs, PlanFormat,
@@ -24,6 +26,7 @@ pub use commands::{
 };
 pub use doctor::{DoctorArgs, DoctorFormat};
 pub use inputs::{InputArgs, Source};
+pub use names::{named, shown};
 pub use parse::{Form, Parsed, form, parse};
 pub use permissions::PolicyArgs;
 pub use terraform::{
@@ -110,12 +113,64 @@ impl Cli {
 impl Cli {
     /// Refuses what clap has read, but what would mean something that the program does not do.
     fn check(&self) -> Result<(), Failure> {
+        self.reads_standard_input_once()?;
         match &self.command {
             Command::Plan(args) => args.check(),
-            Command::Apply(args) => args.terraform.check(),
+            Command::Apply(args) => args.check(),
             Command::Destroy(args) => args.terraform.check(),
             Command::Rollout(RolloutCommand::Start(args)) => args.terraform.check(),
             _ => Ok(()),
+        }
+    }
+
+    /// Whoever reads it a second time finds nothing there, and would call it empty.
+    fn reads_standard_input_once(&self) -> Result<(), Failure> {
+        let compared = match &self.command {
+            Command::IamPolicy(args) => {
+                args.compare.iter().filter(|file| file.as_os_str() == inputs::STANDARD_INPUT).count()
+            }
+            _ => 0,
+        };
+        let read = self.inputs().map_or(0, InputArgs::readings_of_standard_input);
+        if compared + read <= 1 {
+            return Ok(());
+        }
+        let options = match (compared, read) {
+            (0, _) => "-var-file=- more than once",
+            (_, 0) => "--compare - more than once",
+            _ => "--compare - and -var-file=-",
+        };
+        Err(Failure::new(
+            Kind::Usage,
+            "Standard input can be given only once",
+            format!(
+                "It was given as {options}, and is read to its end the first time. Put the others into files."
+            ),
+        ))
+    }
+
+    /// Where the inputs come from, of a command that takes any.
+    fn inputs(&self) -> Option<&InputArgs> {
+        match &self.command {
+            Command::Validate(args) => Some(&args.inputs),
+            Command::Plan(args) => Some(&args.inputs),
+            Command::Apply(args) => Some(&args.inputs),
+            Command::Destroy(args) => Some(&args.inputs),
+            Command::Outputs(args) => Some(&args.inputs),
+            Command::Status(args) => Some(&args.inputs),
+            Command::Doctor(args) => Some(&args.inputs),
+            Command::IamPolicy(args) => Some(&args.inputs),
+            Command::Rollout(RolloutCommand::Status(args)) => Some(&args.inputs),
+            Command::Rollout(RolloutCommand::Start(args)) => Some(&args.inputs),
+            Command::Rollout(RolloutCommand::Cancel(args)) => Some(&args.inputs),
+            Command::Schema(_)
+            | Command::Init(_)
+            | Command::Show(_)
+            | Command::State(_)
+            | Command::ForceUnlock(_)
+            | Command::Version(_)
+            | Command::Completions(_)
+            | Command::Man(_) => None,
         }
     }
 }

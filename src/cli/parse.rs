@@ -8,7 +8,7 @@ use clap::{
     parser::ValueSource,
 };
 
-use super::{Cli, spelling, values};
+use super::{Cli, epilog, names, spelling, values};
 use crate::{
     contract::quote,
     error::{Failure, Kind},
@@ -27,10 +27,10 @@ pub enum Parsed {
 /// Reads the arguments, the program's name first. Everything that clap refuses is an error of usage with
 /// the same exit code as any other error.
 pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Parsed, Failure> {
-    let command = Cli::command();
+    let command = epilog::fitted(Cli::command());
     let mut args: Vec<OsString> = args.into_iter().collect();
     let rest = args.split_off(args.len().min(1));
-    args.extend(spelling::normalise(&command, rest));
+    args.extend(names::of_help(&command, spelling::normalise(&command, rest)));
     let mut sandbox_without_name = false;
     let cli = command.try_get_matches_from(&args).and_then(|matches| {
         sandbox_without_name = names_no_sandbox(&matches);

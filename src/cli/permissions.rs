@@ -12,11 +12,10 @@ use super::inputs::InputArgs;
   machinepool iam-policy -var-file=pool.tfvars.json > policy.json
   machinepool iam-policy --all-pools --region 'eu-*' --bucket 'captf-*' --account 123456789012
   machinepool iam-policy --explain -var-file=pool.tfvars.json
-  aws iam get-policy-version --policy-arn ARN --version-id v1 |
-    machinepool iam-policy --compare - -var-file=pool.tfvars.json
+  aws iam get-policy-version --policy-arn ARN --version-id v1 | machinepool iam-policy --compare - -var-file=pool.tfvars.json
 
-It asks nothing of AWS. With --compare it ends with 1 if an action is lacking or denied; what cannot be judged is
-told and is no failure.")]
+It asks nothing of AWS. With --compare it ends with 1 if an action is lacking or denied; what cannot be \
+judged is told and is no failure.")]
 pub struct PolicyArgs {
     /// For every pool that this program manages; needs no inputs.
     #[arg(long)]

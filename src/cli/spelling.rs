@@ -1,7 +1,7 @@
 //! Terraform's spelling of options made ours before clap sees it: `-var-file` is `--var-file`, and a
 //! switch may say what it is (`-auto-approve=true`), the last word on it being the one that counts.
 
-use std::{collections::BTreeMap, ffi::OsString};
+use std::{collections::BTreeMap, ffi::OsString, os::unix::ffi::OsStrExt};
 
 use clap::{ArgAction, Command};
 
@@ -25,7 +25,7 @@ pub(super) fn normalise(command: &Command, args: Vec<OsString>) -> Vec<OsString>
             Some(Word::Is(text)) => normal.push(text.into()),
             // No option takes a word with two hyphens for its value, so this is the switch itself.
             Some(Word::Off(switch)) => normal.retain(|word| *word != switch),
-            None => normal.push(arg),
+            None => normal.push(with_two_hyphens(arg)),
         }
     }
     normal.extend(args);
@@ -63,6 +63,19 @@ fn option(known: &Known, word: &str) -> Word {
         Some(Ok(true)) if is_switch => Word::Is(format!("--{name}")),
         Some(Ok(false)) if is_switch => Word::Off(format!("--{name}").into()),
         _ => Word::Is(format!("--{bare}")),
+    }
+}
+
+/// An option whose value is no text, such as the odd name of a file.
+fn with_two_hyphens(word: OsString) -> OsString {
+    let name = word.as_bytes().split(|byte| *byte == b'=').next().and_then(|name| str::from_utf8(name).ok());
+    match name.and_then(long_name) {
+        Some(name) if !word.as_bytes().starts_with(b"--") && name.len() < word.len() => {
+            let mut spelled = OsString::from("-");
+            spelled.push(word);
+            spelled
+        }
+        _ => word,
     }
 }
 
@@ -151,7 +164,11 @@ mod tests {
     #[test]
     fn arguments_that_are_no_text_stay() {
         use std::os::unix::ffi::OsStringExt;
-        let odd = OsString::from_vec(vec![b'-', 0xff, 0xfe]);
-        assert_eq!(normalise(&Cli::command(), vec![odd.clone()]), [odd]);
+        for odd in [&b"-\xff\xfe"[..], b"--out=\xff", b"-o\xff", b"\xff"] {
+            let odd = OsString::from_vec(odd.to_vec());
+            assert_eq!(normalise(&Cli::command(), vec![odd.clone()]), [odd]);
+        }
+        let (one, two) = (b"-out=a\xff=b".to_vec(), OsString::from_vec(b"--out=a\xff=b".to_vec()));
+        assert_eq!(normalise(&Cli::command(), vec![OsString::from_vec(one)]), [two]);
     }
 }

@@ -51,6 +51,19 @@ pub struct LockArgs {
 }
 
 impl TerraformArgs {
+    /// Refuses a refresh that is not to refresh, as Terraform does.
+    pub(super) fn check_refresh(&self, refresh_only: bool) -> Result<(), Failure> {
+        if refresh_only && !self.refresh {
+            return Err(Failure::new(
+                Kind::Usage,
+                "Incompatible refresh options",
+                "-refresh-only and -refresh=false exclude each other: there would be nothing to do. Leave one of \
+                 them away.",
+            ));
+        }
+        Ok(())
+    }
+
     /// Refuses what would mean something that the program does not do.
     pub(super) fn check(&self) -> Result<(), Failure> {
         let refuse = |option: &str, instead: &str| {

@@ -102,6 +102,36 @@ fn a_second_file_is_no_override() {
 }
 
 #[test]
+fn standard_input_is_given_once() {
+    for words in [
+        &["plan", "-var-file=-", "-var-file=-"][..],
+        &["validate", "-var-file", "-", "-var=a=1", "--var-file=-"],
+        &["rollout", "cancel", "-var-file=-", "-var-file=-"],
+        &["status", "-var-file=-", "-var-file=-"],
+        &["iam-policy", "--compare", "-", "--compare=-"],
+        &["iam-policy", "--compare", "-", "-var-file=-"],
+    ] {
+        let failure = parsed(words).unwrap_err();
+        assert_eq!(failure.diagnostics[0].summary, "Standard input can be given only once", "{words:?}");
+    }
+    parsed(&["iam-policy", "--compare", "-", "--compare", "./-", "-var-file=./-"]).unwrap();
+    parsed(&["plan", "-var-file=-", "-var-file=x", "-var=a=-"]).unwrap();
+}
+
+#[test]
+fn a_refresh_that_does_not_refresh_is_refused() {
+    for command in ["plan", "apply"] {
+        for words in [[command, "-refresh-only", "-refresh=false"], [command, "-refresh=0", "-refresh-only"]]
+        {
+            let failure = parsed(&words).unwrap_err();
+            assert_eq!(failure.diagnostics[0].summary, "Incompatible refresh options", "{words:?}");
+        }
+        parsed(&[command, "-refresh-only", "-refresh=false", "-refresh=true"]).unwrap();
+        parsed(&[command, "-refresh=false"]).unwrap();
+    }
+}
+
+#[test]
 fn what_terraform_takes_and_means_nothing_here_is_taken() {
     let words = ["init", "-var", "a=b", "-var-file=not-there", "-var-file", "x"];
     assert!(matches!(parsed(&words).unwrap().command, Command::Init(_)));

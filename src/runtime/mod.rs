@@ -9,6 +9,7 @@
 //! - `kubernetes`: the state in a Secret, the lock in a Lease.
 //! - [`state`]: Terraform's state, version 4, as values.
 //! - [`planfile`]: a saved plan, and whether it still holds.
+//! - [`plan_origin`]: where one was made, and so where it may be applied.
 //! - [`plan_place`]: where one may be saved.
 //! - [`plan_json`]: a plan as `show -json` prints it.
 //! - [`ui_json`]: the lines of `-json`.
@@ -25,6 +26,7 @@ pub(crate) mod commands;
 pub mod kubernetes;
 pub mod module;
 pub mod plan_json;
+pub mod plan_origin;
 pub mod plan_place;
 pub mod planfile;
 pub mod private_file;

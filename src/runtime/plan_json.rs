@@ -15,7 +15,7 @@ use super::{
     planfile::steady,
     root::Root,
     secrets::{MASK, Secrets},
-    state::Written,
+    state::{OutputValue, Written},
 };
 use crate::{
     contract::{inputs::Inputs, outputs::Outputs},
@@ -36,8 +36,8 @@ pub struct Shown<'a> {
     pub inputs: &'a Inputs,
     /// What must not be shown.
     pub secrets: &'a Secrets,
-    /// The outputs in the state, by their names in the root.
-    pub recorded: &'a BTreeMap<String, Value>,
+    /// The outputs in the state, by their names in the root that they were recorded for.
+    pub recorded: &'a BTreeMap<String, OutputValue>,
     /// The outputs as they are live; not needed for a destroy.
     pub live: Option<&'a Outputs>,
     /// Outputs of the role whose new values are no change; see [`moving`].
@@ -82,7 +82,7 @@ pub fn output_changes(shown: &Shown<'_>) -> Vec<OutputChange> {
     let passes = |output: &str| shown.passing.contains(&output);
     let mut changes = Vec::new();
     for (name, output) in &shown.root.outputs {
-        let before = shown.recorded.get(name).cloned();
+        let before = shown.recorded.get(name).map(|recorded| recorded.value.clone());
         // A state has no outputs that are null.
         let known = live.get(&output.output).filter(|value| !value.is_null()).cloned();
         let moves = !shown.plan.is_empty() && MOVING.contains(&output.output.as_str());
@@ -111,7 +111,22 @@ pub fn output_changes(shown: &Shown<'_>) -> Vec<OutputChange> {
             });
         }
     }
+    changes.extend(forgotten(shown));
+    changes.sort_by(|one, other| one.name.cmp(&other.name));
     changes
+}
+
+/// The recorded outputs that the root no longer has: whatever is done, they are removed from the state.
+fn forgotten<'a>(shown: &Shown<'a>) -> impl Iterator<Item = OutputChange> + use<'a> {
+    let outputs = &shown.root.outputs;
+    let gone = shown.recorded.iter().filter(|(name, _)| !outputs.contains_key(*name));
+    gone.map(|(name, recorded)| OutputChange {
+        name: name.clone(),
+        action: Action::Delete,
+        before: Some(recorded.value.clone()),
+        after: None,
+        sensitive: recorded.sensitive,
+    })
 }
 
 /// Whether the plan makes the thing that an output speaks of, so that only the apply will tell its value.
@@ -332,7 +347,9 @@ fn is_steady(shown: &Shown<'_>, name: &str) -> bool {
 
 fn prior_outputs(shown: &Shown<'_>) -> Value {
     let steady = shown.recorded.iter().filter(|(name, _)| is_steady(shown, name));
-    Value::Object(steady.map(|(name, value)| (name.clone(), stated(shown, name, Some(value)))).collect())
+    Value::Object(
+        steady.map(|(name, recorded)| (name.clone(), stated(shown, name, Some(&recorded.value)))).collect(),
+    )
 }
 
 fn planned_outputs(shown: &Shown<'_>, changes: &[OutputChange]) -> Value {
@@ -342,7 +359,7 @@ fn planned_outputs(shown: &Shown<'_>, changes: &[OutputChange]) -> Value {
     let all = shown.root.outputs.keys().map(|name| {
         let value = match changes.iter().find(|change| change.name == *name) {
             Some(change) => change.after.as_ref(),
-            None => shown.recorded.get(name),
+            None => shown.recorded.get(name).map(|recorded| &recorded.value),
         };
         (name.clone(), stated(shown, name, value.filter(|_| is_steady(shown, name))))
     });

@@ -17,7 +17,7 @@ struct Case {
     root: Root,
     inputs: Inputs,
     secrets: Secrets,
-    recorded: BTreeMap<String, Value>,
+    recorded: BTreeMap<String, OutputValue>,
     live: Option<Outputs>,
     plan: Plan,
     purpose: Purpose,
@@ -35,7 +35,9 @@ impl Case {
         let request = testing::request(edit);
         let live = outputs::outputs(&request.scope, observed.group.as_ref(), &[], &[]).unwrap();
         let recorded = match serde_json::to_value(&live).unwrap() {
-            Value::Object(fields) if observed.group.is_some() => fields.into_iter().collect(),
+            Value::Object(fields) if observed.group.is_some() => {
+                fields.into_iter().map(|(name, value)| (name, recorded(value))).collect()
+            }
             _ => BTreeMap::new(),
         };
         let secrets = Secrets::of(&inputs, &root.sensitive());
@@ -57,6 +59,10 @@ impl Case {
     fn json(&self) -> Value {
         serde_json::from_str(&self.text()).unwrap()
     }
+}
+
+fn recorded(value: Value) -> OutputValue {
+    OutputValue { value, sensitive: false }
 }
 
 fn change(json: &Value, address: Address) -> &Value {
@@ -181,7 +187,7 @@ fn outputs_alone_are_a_change() {
     let mut case = Case::new(|_| {}, &applied(|_| {}));
     assert!(output_changes(&case.shown()).is_empty());
     assert_eq!(case.json()["applyable"], false);
-    case.recorded.insert("replicas".into(), json!(2));
+    case.recorded.insert("replicas".into(), recorded(json!(2)));
     case.recorded.remove("health");
     let json = case.json();
     assert_eq!(json["applyable"], true);
@@ -227,7 +233,7 @@ fn no_secret_is_in_it_wherever_it_came_from() {
     )
     .unwrap();
     case.secrets = Secrets::of(&case.inputs, &case.root.sensitive());
-    case.recorded.insert("provider_id".into(), json!("arn:old"));
+    case.recorded.insert("provider_id".into(), recorded(json!("arn:old")));
     let text = case.text();
     for secret in [SECRET, "hunter2", "arn:old"] {
         assert!(!text.contains(secret), "{secret}: {text}");
@@ -241,7 +247,7 @@ fn no_secret_is_in_it_wherever_it_came_from() {
 fn what_moves_by_itself_is_no_drift() {
     let mut case = Case::new(|_| {}, &applied(|_| {}));
     for name in ["provider_id_list", "instances", "health", "replicas"] {
-        case.recorded.insert(name.to_owned(), json!("something else"));
+        case.recorded.insert(name.to_owned(), recorded(json!("something else")));
     }
     let changed = |case: &Case, passing: &[&str]| -> Vec<String> {
         let shown = Shown { passing, ..case.shown() };
@@ -251,8 +257,42 @@ fn what_moves_by_itself_is_no_drift() {
     assert_eq!(changed(&case, &[]), ["health", "instances", "provider_id_list", "replicas"]);
     assert_eq!(changed(&case, moving(false)), ["replicas"], "nothing scales the pool");
     assert_eq!(changed(&case, moving(true)), [""; 0]);
-    case.recorded.insert("provider_id".to_owned(), json!("another"));
+    case.recorded.insert("provider_id".to_owned(), recorded(json!("another")));
     assert_eq!(changed(&case, moving(true)), ["provider_id"]);
     case.recorded.remove("health");
     assert_eq!(changed(&case, moving(true)), ["health", "provider_id"], "it was never recorded");
+}
+
+#[test]
+fn an_output_that_the_root_no_longer_has_is_removed() {
+    let mut case = Case::new(|_| {}, &applied(|_| {}));
+    assert!(output_changes(&case.shown()).is_empty());
+    case.recorded.insert("earlier".to_owned(), recorded(json!("public")));
+    let hidden = OutputValue { value: json!("s3cr3t"), sensitive: true };
+    case.recorded.insert("apart".to_owned(), hidden);
+    let json = case.json();
+    assert_eq!(json["applyable"], true);
+    assert_eq!(
+        json["output_changes"],
+        json!({
+            "apart": {
+                "actions": ["delete"], "before": MASK, "after": null, "after_unknown": false,
+                "before_sensitive": true, "after_sensitive": true,
+            },
+            "earlier": {
+                "actions": ["delete"], "before": "public", "after": null, "after_unknown": false,
+                "before_sensitive": false, "after_sensitive": false,
+            },
+        })
+    );
+    assert!(!case.text().contains("s3cr3t"));
+    // Also beside resources that change, in a destroy, and of a root that has no outputs at all.
+    let names =
+        |case: &Case| output_changes(&case.shown()).into_iter().map(|change| change.name).collect::<Vec<_>>();
+    case.purpose = Purpose::Destroy;
+    assert!(names(&case).contains(&"earlier".to_owned()));
+    case.purpose = Purpose::Apply;
+    case.root.outputs.clear();
+    case.live = None;
+    assert_eq!(names(&case).len(), case.recorded.len());
 }

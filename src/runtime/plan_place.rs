@@ -127,7 +127,7 @@ fn is_same(one: &Path, other: &Path) -> bool {
 }
 
 /// A file's directory without links and detours, and its name in there.
-fn located(path: &Path) -> Option<(PathBuf, &std::ffi::OsStr)> {
+pub(super) fn located(path: &Path) -> Option<(PathBuf, &std::ffi::OsStr)> {
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     Some((fs::canonicalize(parent).ok()?, path.file_name()?))
 }

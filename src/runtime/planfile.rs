@@ -9,7 +9,11 @@ use std::{collections::BTreeSet, io, path::Path};
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{error::Category, value::RawValue};
 
-use super::{plan_place, private_file, state::Written};
+use super::{
+    plan_origin::{Origin, STALE},
+    plan_place, private_file,
+    state::Written,
+};
 use crate::{
     contract::{
         ids::ImageId,
@@ -26,7 +30,7 @@ use crate::{
 };
 
 /// The version of the file's format. A file of a later one is refused.
-const VERSION: u64 = 3;
+const VERSION: u64 = 4;
 
 /// No plan is larger: each file of inputs may have [`MAX_BYTES`], and there may be several. In bytes.
 const LARGEST: usize = 8 * MAX_BYTES;
@@ -52,71 +56,6 @@ pub struct SavedPlan {
     /// The plan as a person reads it.
     pub text: String,
 }
-
-/// Where a plan is made: it holds for the state that it was compared with, and for one place in AWS.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Origin {
-    /// Whether the working directory has a root module.
-    pub has_root: bool,
-    /// `<namespace>/<name>` of the Secret that keeps the state; `None` if none is kept.
-    pub secret: Option<String>,
-    /// The lineage of that state; `None` if there is no state yet.
-    pub lineage: Option<String>,
-    /// Whether the account is a simulated one.
-    pub sandbox: bool,
-    /// The region of all of the pool.
-    pub region: String,
-    /// The AWS account, as far as it is known without asking for it: from the group that is there.
-    pub account: Option<String>,
-}
-
-impl Origin {
-    /// Whether a plan made here may not be applied at `there`, as the error to tell. A state that was begun
-    /// since, and an account that only one of both knows, are no difference.
-    pub fn is_not(&self, there: &Self) -> Option<Diagnostic> {
-        let differs = |known: &Option<String>, now: &Option<String>| known.is_some() && known != now;
-        let describe: &dyn Fn(&Self) -> String = if self.has_root != there.has_root {
-            &|origin| format!("{} a root module", if origin.has_root { "with" } else { "without" })
-        } else if self.secret != there.secret {
-            &|origin| match &origin.secret {
-                Some(secret) => format!("with its state in the Secret {secret}"),
-                None => "without a state".to_owned(),
-            }
-        } else if differs(&self.lineage, &there.lineage) {
-            &|origin| match &origin.lineage {
-                Some(lineage) => format!("with a state of the lineage {lineage}"),
-                None => "without a state".to_owned(),
-            }
-        } else if self.sandbox != there.sandbox {
-            &|origin| if origin.sandbox { "in a sandbox" } else { "in AWS" }.to_owned()
-        } else if self.region != there.region {
-            &|origin| format!("in the region {}", origin.region)
-        } else if there.account.is_some() && differs(&self.account, &there.account) {
-            &|origin| format!("in the account {}", origin.account.as_deref().unwrap_or_default())
-        } else {
-            return None;
-        };
-        let line = crate::view::text::line;
-        Some(Diagnostic::error(
-            STALE,
-            format!(
-                "It was made {}, and this is {}. Nothing was done. Apply it where it was made, or plan again here.",
-                line(&describe(self)),
-                line(&describe(there))
-            ),
-        ))
-    }
-
-    /// The same, where a group of this ARN is (`arn:aws:autoscaling:REGION:ACCOUNT:...`).
-    #[must_use]
-    pub fn with_group(self, arn: Option<&str>) -> Self {
-        let account = arn.and_then(|arn| arn.split(':').nth(4)).filter(|account| !account.is_empty());
-        Self { account: account.map(str::to_owned), ..self }
-    }
-}
-
-/// What is said of a plan that may no longer be applied, in Terraform's words.
-const STALE: &str = "Saved plan is stale";
 
 /// What a plan comes down to: the part that must be the same when it is applied. Members, the progress
 /// of a refresh, a capacity that a scaler moved and pending clean-up are no part of it.

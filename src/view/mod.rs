@@ -33,7 +33,7 @@ pub use outcome::{
 pub use outputs::{check_output_name, outputs_json, outputs_table};
 pub use permissions::{comparison, explanation, permissions_markdown, policy_json};
 pub use plan::{Purpose, Subject, plan};
-pub use plan_json::plan_json;
+pub use plan_json::{PlannedOutput, plan_json, refresh_json};
 pub use progress::{done, live, started, waiting};
 pub use status::{
     Freshness, Trouble, rollout, status, status_json, status_json_line, trouble_begins, trouble_ends,

@@ -1,6 +1,6 @@
 //! Every word of `--help`, completions and man pages.
 
-use super::Bench;
+use super::{Bench, Outcome};
 
 /// All commands, with those below them.
 const PAGES: [&str; 24] = [
@@ -88,7 +88,26 @@ fn man_pages_are_there_for_every_command() {
     assert!(page.contains(".TH machinepool 1") && page.contains("rollout"), "{page}");
     let page = bench.run("man rollout start").ok();
     assert!(page.contains("machinepool\\-rollout\\-start") && page.contains("\\-\\-wait"), "{page}");
-    bench.run("man rollout stop").fails("There are status, start and cancel.");
+    let stop = bench.run("man rollout stop");
+    stop.fails("There are rollout status, rollout start and rollout cancel.");
+    let all = bench.run("man nothing").fails("There are validate, plan, ");
+    assert!(all.err.contains("rollout, rollout status, rollout start, ") && all.err.contains("state push"));
+    for (command, spellings) in [
+        ("rollout start", ["rollout-start", "rollout  start"]),
+        ("state list", ["state-list", " state list"]),
+        ("force-unlock", ["force-unlock ", "force-unlock"]),
+    ] {
+        for said in spellings {
+            for asked in ["man", "help"] {
+                let wanted = bench.run(&format!("{asked} {command}")).ok();
+                assert_eq!(
+                    Outcome::of(&bench.command([asked, said]).output().unwrap()).ok(),
+                    wanted,
+                    "{said}"
+                );
+            }
+        }
+    }
     bench.run("man plan now").fails("plan has no commands of its own.");
     let names = bench.run("man --dir pages").ok();
     assert!(names.contains("pages/machinepool-state-push.1\n"), "{names}");

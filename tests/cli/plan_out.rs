@@ -84,7 +84,8 @@ fn where_a_plan_was_saved_is_told_whatever_the_name() {
     let sha = "2fd4e1c67a2d28fced849ee1bb76e7391b93eb12";
     for file in [format!("plan-{sha}.tfplan"), format!("plan-{sha}"), sha.to_owned()] {
         let told = bench.run(&format!("{PLAN} -out={file}"));
-        let expected = format!("Saved in {file}. To carry it out: machinepool apply {file}\n");
+        let expected =
+            format!("Saved in {file}. To carry it out: machinepool apply --sandbox account.json {file}\n");
         assert!((told.out.clone() + &told.err).contains(&expected), "{}{}", told.out, told.err);
     }
     bench
@@ -93,6 +94,63 @@ fn where_a_plan_was_saved_is_told_whatever_the_name() {
     for name in ["./eyJhbGciOiJSUzI1NiIsImtpZCI6IngifQ.eyJpc3MiOiJrIn0.c2ln", &sha[1..]] {
         let told = bench.run(&format!("validate -var-file={name}"));
         assert!(told.fails("(a name of").err.contains("does not look like the name"), "{name}");
+    }
+}
+
+/// What is printed can be pasted into a shell, from where the plan was made.
+#[test]
+fn the_command_that_carries_a_plan_out_is_whole() {
+    let bench = bench();
+    let inputs = fs::read(bench.path("pool.json")).unwrap();
+    let program = std::path::Path::new(env!("CARGO_BIN_EXE_machinepool")).parent().unwrap();
+    for (number, (directory, account, plan)) in [
+        (".", "account.json", "p.tfplan"),
+        ("deep/er", "account.json", "p.tfplan"),
+        ("it's", "my account.json", "a $(plan).tfplan"),
+        ("plain", "-account.json", "-p.tfplan"),
+        ("q\"d", "a\\b.json", "p.tfplan"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        fs::create_dir_all(bench.path(directory)).unwrap();
+        fs::write(bench.path(directory).join("pool.json"), &inputs).unwrap();
+        let sandbox = format!("--sandbox={account}");
+        let chdir = format!("-chdir={directory}");
+        let out = format!("-out={plan}");
+        let mut args = vec![chdir.as_str(), "plan", &sandbox, "-var-file=pool.json", &out];
+        let by_environment = number == 2;
+        if by_environment {
+            args.remove(2);
+        }
+        let mut planning = bench.command(&args);
+        if by_environment {
+            planning.env("MACHINEPOOL_SANDBOX", account);
+        }
+        let planned = Outcome::of(&planning.output().unwrap());
+        assert_eq!(planned.code, 0, "{}", planned.err);
+        let (_, line) = planned.err.rsplit_once("To carry it out: ").unwrap();
+        let applied = Command::new("/bin/sh")
+            .args(["-ec", line])
+            .env_clear()
+            .env("PATH", program)
+            .current_dir(bench.directory.path())
+            .output()
+            .unwrap();
+        let applied = Outcome::of(&applied);
+        assert!(applied.out.starts_with("Apply complete! Resources: 5 added"), "{line}{}", applied.err);
+    }
+}
+
+/// A name that a terminal cannot show as it is would be pasted as another one.
+#[test]
+fn a_name_that_cannot_be_pasted_is_not_made_up() {
+    use std::os::unix::ffi::OsStrExt;
+    let bench = bench();
+    for name in [&b"-out=a\xffb"[..], b"-out=a\nb"] {
+        let mut command = bench.command(PLAN.split(' '));
+        let planned = Outcome::of(&command.arg(std::ffi::OsStr::from_bytes(name)).output().unwrap());
+        assert!(planned.err.contains("To carry it out: machinepool apply, with"), "{}", planned.err);
     }
 }
 
@@ -148,7 +206,7 @@ fn an_earlier_plan_of_whichever_program_and_version_is_replaced() {
         "",
         "{\"machinepool_plan\":1,\"written_by\":\"0.0.1\"}",
         "{\"machinepool_plan\":99,\"something\":\"new\"}",
-        "{\"machinepool_plan\":3,\"cut",
+        "{\"machinepool_plan\":4,\"cut",
     ] {
         bench.write("tfplan", before);
         for _ in 0..2 {

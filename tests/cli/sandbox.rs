@@ -371,3 +371,29 @@ fn what_is_said_of_a_bad_sandbox_or_policy_ends_once() {
         .fails("No such file or directory (os error 2).");
     bench.run("validate -var-file=missing.json").fails("No such file or directory (os error 2).");
 }
+
+/// What a plan was made for is told, not that it is old; and told before any account is opened.
+#[test]
+fn a_plan_for_another_account_is_called_so() {
+    let bench = Bench::new();
+    let inputs = format!("-var-file={}", demo().display());
+    bench.run(&format!("plan --sandbox a.json -out=p {inputs}")).ok();
+    let elsewhere =
+        bench.run("apply --sandbox b.json p").fails("Error: Saved plan was made for another sandbox");
+    assert!(elsewhere.err.contains("/a.json") && elsewhere.err.contains("/b.json"), "{}", elsewhere.err);
+    assert!(!bench.path("b.json").exists(), "no account was made");
+    let in_aws = bench.run("apply p").fails("Error: Saved plan was made for a sandbox\n");
+    assert!(in_aws.err.contains("/a.json") && !in_aws.err.contains("stale"), "{}", in_aws.err);
+    // The other way round, as a plan made in AWS has it.
+    let text = std::fs::read_to_string(bench.path("p")).unwrap();
+    let whole = bench.path("a.json").canonicalize().unwrap().display().to_string();
+    let made_in_aws = text.replace(&format!("\"sandbox\":\"{whole}\""), "\"sandbox\":null");
+    assert_ne!(made_in_aws, text);
+    bench.write("q", &made_in_aws);
+    bench.run("apply --sandbox a.json q").fails("Error: Saved plan was made for AWS, not for a sandbox\n");
+    // Called otherwise, it is the same sandbox; and a destroy is no different.
+    bench.run("apply --sandbox ./a.json p").ok();
+    bench.run(&format!("plan -destroy --sandbox a.json -out=d {inputs}")).ok();
+    bench.run("apply --sandbox b.json d").fails("Error: Saved plan was made for another sandbox\n");
+    bench.run("apply --sandbox a.json d").ok();
+}

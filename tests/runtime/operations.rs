@@ -294,6 +294,11 @@ fn a_refresh_is_planned() {
         "{}",
         planned.err
     );
+    let planned = plan(&["--format", "json"]);
+    let json: Value = serde_json::from_str(&planned.out).unwrap();
+    assert_eq!((planned.code, &json["verdict"]), (2, &json!("Outputs to record anew: replicas.")));
+    assert_eq!(json["outputs"], json!([{"name": "replicas", "action": "update"}]));
+    assert_eq!((&json["counts"]["change"], &json["changes"]), (&json!(0), &json!([])));
     let planned = plan(&["-json"]);
     assert!(planned.out.lines().any(|line| line.contains("\"replicas\":{")), "{}", planned.out);
     assert!(planned.out.contains("Plan: 0 to add, 0 to change, 0 to destroy."), "{}", planned.out);
@@ -303,6 +308,29 @@ fn a_refresh_is_planned() {
     plan(&["-out=x"]).fails("-out is not supported with -refresh-only");
     plan(&["-destroy"]).fails("--destroy");
     runner.assert_unlocked();
+}
+
+/// A newer controller may re-export fewer outputs: Terraform plans their removal.
+#[test]
+fn an_output_that_the_root_no_longer_has_is_planned_to_go() {
+    let runner = Runner::new();
+    runner.apply().ok();
+    runner.come_up();
+    runner.refresh().ok();
+    assert_eq!(runner.plan("none.tfplan", &[]).code, 0);
+    let mut state = runner.state().unwrap();
+    state["outputs"]["former"] = json!({"value": "s3cr3t", "type": "string", "sensitive": true});
+    runner.put_state(&state);
+    let planned = runner.plan("outputs.tfplan", &[]);
+    assert_eq!(planned.code, 2, "{}{}", planned.out, planned.err);
+    assert!(planned.out.contains("\nOutputs to remove: former.\n"), "{}", planned.out);
+    let shown = runner.show("outputs.tfplan");
+    assert_eq!(shown["output_changes"]["former"]["actions"], json!(["delete"]));
+    assert!(!shown.to_string().contains("s3cr3t"));
+    runner.apply_file("outputs.tfplan").ok();
+    assert!(runner.state().unwrap()["outputs"].get("former").is_none());
+    runner.apply_file("outputs.tfplan").fails("Saved plan is stale");
+    assert_eq!(runner.plan("none.tfplan", &[]).code, 0);
 }
 
 #[test]

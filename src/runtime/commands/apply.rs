@@ -6,9 +6,6 @@ use std::{
     time::Duration,
 };
 
-use futures_util::join;
-use serde_json::Value;
-
 use super::{
     destroy, ending,
     ledger::{Ledger, Purpose as Holding},
@@ -43,12 +40,14 @@ use crate::{
     },
     runtime::{
         plan_json::Shown,
-        planfile::{self, Essence, Origin, SavedPlan},
-        state::Live,
+        plan_origin::Origin,
+        planfile::{self, Essence, SavedPlan},
+        state::{Live, OutputValue},
         ui_json::Operation,
     },
     view::{Purpose, Subject},
 };
+use futures_util::join;
 
 /// How long what was done is looked at after a failure.
 const LOOK_BACK: Duration = Duration::from_secs(10);
@@ -64,6 +63,7 @@ pub(crate) fn apply(session: &Session<'_>, args: &ApplyArgs) -> anyhow::Result<u
     let (given, saved) = match &args.plan_file {
         Some(path) => {
             let saved = saved(path, args)?;
+            saved.origin.is_not_in(session.sandbox.as_deref())?;
             (setting.given(session.ui, saved.inputs.clone(), &saved.sensitive, &args.inputs), Some(saved))
         }
         None => (setting.inputs(session.ui, &args.inputs)?, None),
@@ -221,7 +221,7 @@ impl Task<'_> {
     fn shown<'a>(
         &'a self,
         planned: &'a Planned,
-        recorded: &'a BTreeMap<String, Value>,
+        recorded: &'a BTreeMap<String, OutputValue>,
         live: Option<&'a Outputs>,
     ) -> Shown<'a> {
         Shown {
@@ -248,7 +248,8 @@ impl Task<'_> {
             None => None,
         };
         let shown = self.shown(planned, &recorded, live.as_ref());
-        let outputs = if live.is_some() { plan::changed_outputs(self.setting, &shown) } else { Vec::new() };
+        let told = run.ui.lines().is_some();
+        let outputs = if told { plan::changed_outputs(self.setting, &shown) } else { Vec::new() };
         let record = tell::Record { outputs: &outputs, emptied: false };
         tell::proposal(run.ui, &self.given.secrets.conceal(&planned.plan), &subject, record);
         if !planned.plan.is_empty() {

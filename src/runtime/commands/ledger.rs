@@ -6,8 +6,6 @@ use std::{
     path::Path,
 };
 
-use serde_json::Value;
-
 use super::{keep::Keep, setting::Setting};
 use crate::{
     app::{Ui, account::Account, session::Session},
@@ -21,7 +19,7 @@ use crate::{
         plan::Address,
     },
     runtime::{
-        planfile::Origin,
+        plan_origin::Origin,
         private_file,
         secrets::Secrets,
         state::{self, Facts, Live, OutputValue, Recorded, ResourcesChange, State},
@@ -143,7 +141,7 @@ impl Ledger {
             has_root: setting.has_root,
             secret: self.keep.as_ref().map(|keep| keep.secret().to_owned()),
             lineage: lineage.map(str::to_owned),
-            sandbox: account.is_sandbox(),
+            sandbox: account.sandbox().map(str::to_owned),
             region: account.region().to_owned(),
             account: None,
         }
@@ -162,9 +160,8 @@ impl Ledger {
     }
 
     /// The recorded outputs.
-    pub(super) fn outputs(&self) -> BTreeMap<String, Value> {
-        let outputs = self.state.as_ref().map(State::outputs).unwrap_or_default();
-        outputs.into_iter().map(|(name, output)| (name, output.value)).collect()
+    pub(super) fn outputs(&self) -> BTreeMap<String, OutputValue> {
+        self.state.as_ref().map(State::outputs).unwrap_or_default()
     }
 
     /// Whether the state holds an output or a resource.

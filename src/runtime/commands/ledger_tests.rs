@@ -9,6 +9,8 @@ use std::time::Duration;
 
 use double::Double;
 
+use serde_json::Value;
+
 use super::*;
 use crate::{
     app::Taste,

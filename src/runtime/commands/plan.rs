@@ -9,7 +9,7 @@ use super::{
 use crate::{
     app::{
         account::Place,
-        load,
+        again, load,
         session::{Run, Session},
     },
     cli::{PlanArgs, PlanFormat},
@@ -19,8 +19,9 @@ use crate::{
     model::plan::Plan,
     runtime::{
         plan_json::{self, OutputChange, Shown},
+        plan_origin::Origin,
         plan_place::{self, Needed},
-        planfile::{Essence, Origin, SavedPlan},
+        planfile::{Essence, SavedPlan},
     },
     view::{self, Purpose, Style, Subject},
 };
@@ -48,10 +49,13 @@ pub(crate) fn plan(session: &Session<'_>, args: &PlanArgs) -> anyhow::Result<u8>
             given.request()?;
         }
         Ledger::hold(session, &setting, locking, Holding::Plan, interrupt, async |ledger| {
-            if args.destroy {
-                return plan_destroy(session, args, &setting, &given, ledger, interrupt).await;
-            }
-            plan_apply(session, args, &setting, &given, ledger, interrupt).await
+            let code = if args.destroy {
+                plan_destroy(session, args, &setting, &given, ledger, interrupt).await?
+            } else {
+                plan_apply(session, args, &setting, &given, ledger, interrupt).await?
+            };
+            tell_where(session, args);
+            Ok(code)
         })
         .await
     })
@@ -162,14 +166,21 @@ fn finish(
         save(path, &shown, &outputs, made, origin, &text)?;
     }
     match args.format {
-        PlanFormat::Json => run.ui.result(&view::plan_json(&concealed, &subject)),
+        PlanFormat::Json => run.ui.result(&view::plan_json(&concealed, &subject, &tell::listed(&outputs))),
         PlanFormat::Text => tell::plan(run.ui, &concealed, &subject, record),
-    }
-    if let (Some(path), None) = (&args.out, run.ui.lines()) {
-        run.ui.say(&format!("Saved in {0}. To carry it out: machinepool apply {0}\n", file_name(path)));
     }
     let changes = !made.plan.is_empty() || !record.is_kept();
     Ok(if args.detailed_exitcode && changes { CHANGES } else { 0 })
+}
+
+/// Says where the plan was saved, and how to go on from there.
+fn tell_where(session: &Session<'_>, args: &PlanArgs) {
+    if let (Some(path), None) = (&args.out, session.ui.lines()) {
+        let command = again::apply(session, path).unwrap_or_else(|| {
+            "machinepool apply, with the options of this command and that file".to_owned()
+        });
+        session.ui.say(&format!("Saved in {}. To carry it out: {command}\n", file_name(path)));
+    }
 }
 
 /// Without a root nothing is recorded, and so no output changes.

@@ -56,7 +56,7 @@ pub(crate) fn plan_refresh(session: &Session<'_>, args: &PlanArgs) -> anyhow::Re
         let locking = args.terraform.locking;
         Ledger::hold(session, &setting, locking, Holding::Plan, interrupt, async |ledger| {
             let scope = ledger.placed(scope.clone());
-            let changes = compare(session, &setting, &given, &scope, ledger, interrupt).await?;
+            let changes = compare(session, args, &setting, &given, &scope, ledger, interrupt).await?;
             Ok(if args.detailed_exitcode && changes { CHANGES } else { 0 })
         })
         .await
@@ -66,6 +66,7 @@ pub(crate) fn plan_refresh(session: &Session<'_>, args: &PlanArgs) -> anyhow::Re
 /// Whether any output would be recorded anew.
 async fn compare(
     session: &Session<'_>,
+    args: &PlanArgs,
     setting: &Setting,
     given: &Given,
     scope: &Scope,
@@ -87,6 +88,6 @@ async fn compare(
         empties: false,
     };
     let changes = changed_outputs(setting, &shown);
-    tell::refresh(run.ui, &load::pool(scope), run.account.region(), &changes);
+    tell::refresh(run.ui, &load::pool(scope), run.account.region(), &changes, args.format);
     Ok(!changes.is_empty())
 }

@@ -6,16 +6,17 @@ use serde_json::Value;
 
 use crate::{
     app::Ui,
+    cli::PlanFormat,
     contract::{
         outputs::Outputs,
         problem::{Diagnostic, Severity},
     },
-    model::plan::{Counts, Plan},
+    model::plan::{Action, Counts, Plan},
     runtime::{plan_json::OutputChange, secrets::MASK, state::OutputValue, ui_json::Operation},
-    view::{self, Purpose, Style, Subject},
+    view::{self, PlannedOutput, Purpose, Style, Subject},
 };
 
-use super::setting::{Setting, listed};
+use super::setting::{self, Setting};
 
 /// What changes in the state, whatever a plan changes in AWS.
 #[derive(Clone, Copy, Default)]
@@ -55,28 +56,44 @@ pub(super) fn text(plan: &Plan, subject: &Subject<'_>, record: Record<'_>, style
     if !plan.is_empty() || record.is_kept() {
         return text;
     }
-    let names: Vec<String> = record.outputs.iter().map(|change| change.name.clone()).collect();
-    let names = view::text::list(&names);
     match subject.purpose {
-        Purpose::Apply => format!("{text}\nOutputs to record anew: {names}.\n"),
         Purpose::Destroy if record.outputs.is_empty() => {
             format!("{text}\nResources to remove from the state.\n")
         }
-        Purpose::Destroy => format!("{text}\nOutputs to remove: {names}.\n"),
+        Purpose::Apply | Purpose::Destroy => format!("{text}\n{}", outputs_text(record.outputs)),
     }
 }
 
+/// The outputs that change, by what becomes of them in the state: a line each.
+fn outputs_text(outputs: &[OutputChange]) -> String {
+    let (gone, anew): (Vec<_>, Vec<_>) = outputs.iter().partition(|change| change.action == Action::Delete);
+    let line = |heading: &str, changes: Vec<&OutputChange>| {
+        let names: Vec<String> = changes.iter().map(|change| view::text::line(&change.name)).collect();
+        if names.is_empty() { String::new() } else { format!("{heading}: {}.\n", view::text::list(&names)) }
+    };
+    line("Outputs to record anew", anew) + &line("Outputs to remove", gone)
+}
+
+/// The outputs that change, for programs that read a plan as one object.
+pub(super) fn listed(outputs: &[OutputChange]) -> Vec<PlannedOutput<'_>> {
+    outputs.iter().map(|change| PlannedOutput { name: &change.name, action: change.action }).collect()
+}
+
 /// What a refresh would record anew, as the result of `plan -refresh-only`.
-pub(super) fn refresh(ui: &Ui, pool: &str, region: &str, outputs: &[OutputChange]) {
+pub(super) fn refresh(ui: &Ui, pool: &str, region: &str, outputs: &[OutputChange], format: PlanFormat) {
     if ui.lines().is_some() {
         return lines(ui, &Plan::default(), outputs);
     }
-    if outputs.is_empty() {
+    let text = if outputs.is_empty() {
         let pool = view::text::line(&format!("the pool {pool} in {region}"));
-        return ui.result(&format!("No changes. A refresh would record nothing anew of {pool}.\n"));
+        format!("No changes. A refresh would record nothing anew of {pool}.\n")
+    } else {
+        outputs_text(outputs)
+    };
+    match format {
+        PlanFormat::Text => ui.result(&text),
+        PlanFormat::Json => ui.result(&view::refresh_json(&text, &listed(outputs))),
     }
-    let names: Vec<String> = outputs.iter().map(|change| change.name.clone()).collect();
-    ui.result(&format!("Outputs to record anew: {}.\n", view::text::list(&names)));
 }
 
 fn lines(ui: &Ui, plan: &Plan, outputs: &[OutputChange]) {
@@ -113,7 +130,7 @@ pub(super) fn applied(ui: &Ui, counts: Counts, outputs: &Outputs, setting: &Sett
     };
     lines.finish();
     lines.summary(counts, Operation::Apply);
-    lines.outputs(&listed(&named));
+    lines.outputs(&setting::listed(&named));
 }
 
 /// The outputs that a root exports, by its names for them; lists by their length.

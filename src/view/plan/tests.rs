@@ -150,7 +150,8 @@ fn many_members_are_counted_in_the_sentence_and_named_in_the_table() {
     assert!((0..20).all(|n| shown.contains(&format!("│ i-{n:03} "))), "{shown}");
     assert!(shown.contains("\n... and 10 more (all of them with --format json)\n"), "{shown}");
     assert!(!shown.contains("│ i-020 "), "{shown}");
-    let json: serde_json::Value = serde_json::from_str(&plan_json(&many, &subject(Purpose::Apply))).unwrap();
+    let json: serde_json::Value =
+        serde_json::from_str(&plan_json(&many, &subject(Purpose::Apply), &[])).unwrap();
     assert_eq!(json["replaced"].as_array().unwrap().len(), 30);
 }
 
@@ -240,9 +241,12 @@ fn the_first_sentence_tells_every_kind_of_loss_and_the_headings_tell_how_they_go
         assert!(opening.iter().all(|part| first.contains(part)), "{counts:?}: {first}");
         assert!(headings.iter().all(|part| rest.contains(part)), "{counts:?}: {rest}");
         assert_eq!(rest.matches(" launched ").count(), headings.len(), "{counts:?}: {rest}");
-        let json: serde_json::Value =
-            serde_json::from_str(&plan_json(&costly(counts.0, counts.1, counts.2), &subject(Purpose::Apply)))
-                .unwrap();
+        let json: serde_json::Value = serde_json::from_str(&plan_json(
+            &costly(counts.0, counts.1, counts.2),
+            &subject(Purpose::Apply),
+            &[],
+        ))
+        .unwrap();
         assert_eq!((&json["terminated"], json["verdict"].as_str()), (&counts.2.into(), Some(first)));
     }
 }
@@ -322,7 +326,7 @@ fn values_cannot_steer_the_terminal_and_colour_comes_only_when_told() {
 
 #[test]
 fn json_has_a_stable_order_and_the_same_sentence() {
-    let json = plan_json(&roll(), &subject(Purpose::Apply));
+    let json = plan_json(&roll(), &subject(Purpose::Apply), &[]);
     insta::assert_snapshot!("roll_json", json);
-    assert_eq!(json, plan_json(&roll(), &subject(Purpose::Apply)));
+    assert_eq!(json, plan_json(&roll(), &subject(Purpose::Apply), &[]));
 }
