@@ -5,7 +5,8 @@ use std::time::Duration;
 use futures_util::join;
 
 use super::{
-    apply::{belongs_here, both, in_time, outputs_left, still_holds},
+    aftermath::{both, in_time},
+    apply::{belongs_here, outputs_left, still_holds},
     ledger::{Ledger, Purpose as Holding},
     setting::{Given, Setting},
     steps::Steps,
@@ -18,7 +19,7 @@ use crate::{
         load,
         session::{Run, Session},
     },
-    cli::{ApplyArgs, DestroyArgs, InputArgs, LockArgs},
+    cli::{ApplyArgs, DestroyArgs, InputArgs, LockArgs, TerraformArgs},
     contract::request::Scope,
     engine::{
         self,
@@ -38,37 +39,30 @@ pub(super) struct How {
     pub(super) operation: Operation,
 }
 
+impl How {
+    pub(super) fn new(
+        approval: Approval,
+        timeout: Duration,
+        terraform: &TerraformArgs,
+        operation: Operation,
+    ) -> Self {
+        Self { approval, timeout, locking: terraform.locking, operation }
+    }
+}
+
 /// Deletes everything that the pool owns.
 pub(crate) fn destroy(session: &Session<'_>, args: &DestroyArgs) -> anyhow::Result<u8> {
-    let how = How {
-        approval: Approval::new(
-            Asking::Destroy,
-            args.auto_approve,
-            &args.terraform,
-            &args.inputs,
-            session.ui,
-        ),
-        timeout: args.timeout,
-        locking: args.terraform.locking,
-        operation: Operation::Destroy,
-    };
+    let approval =
+        Approval::new(Asking::Destroy, args.auto_approve, &args.terraform, &args.inputs, session.ui);
+    let how = How::new(approval, args.timeout, &args.terraform, Operation::Destroy);
     all(session, &args.inputs, &how)
 }
 
 /// `apply -destroy`: the same, told as Terraform tells it.
 pub(crate) fn apply_destroy(session: &Session<'_>, args: &ApplyArgs) -> anyhow::Result<u8> {
-    let how = How {
-        approval: Approval::new(
-            Asking::Destroy,
-            args.auto_approve,
-            &args.terraform,
-            &args.inputs,
-            session.ui,
-        ),
-        timeout: args.timeout,
-        locking: args.terraform.locking,
-        operation: Operation::Apply,
-    };
+    let approval =
+        Approval::new(Asking::Destroy, args.auto_approve, &args.terraform, &args.inputs, session.ui);
+    let how = How::new(approval, args.timeout, &args.terraform, Operation::Apply);
     all(session, &args.inputs, &how)
 }
 

@@ -5,10 +5,12 @@
 //!
 //! - `setting`: the directory: the root module if there is one, inputs, secrets, outputs.
 //! - `ledger`: the state and its lock, for the time of one command.
+//! - `aftermath`: what is true after the work, done or failed.
 //! - `ending`: how long the rest may take after an interrupt.
 //! - `tell`: what is told of plans and ends, to people and to programs.
 //! - `plan`, `apply`, `destroy`, `refresh`, `rollout`, `init`, `validate`, `show`, `state`: the stories.
 
+mod aftermath;
 mod apply;
 mod destroy;
 mod ending;

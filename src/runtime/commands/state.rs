@@ -108,7 +108,7 @@ async fn push(session: &Session<'_>, args: &StatePushArgs, keep: &mut Keep) -> a
     let outcome = replace(args, keep, &text, &pushed).await;
     let released = keep.unlock().await;
     session.ui.tell(&keep.warnings());
-    super::apply::both(outcome, released)?;
+    super::aftermath::both(outcome, released)?;
     Ok(0)
 }
 
