@@ -31,5 +31,8 @@ pub fn plan_json(plan: &Plan, subject: &Subject<'_>) -> String {
         warnings: &plan.warnings,
         notes: &plan.notes,
     };
-    text::json(&json)
+    let checksums = plan.changes.iter().flat_map(|change| &change.fields).filter(|field| field.is_checksum());
+    let kept: Vec<&str> =
+        checksums.flat_map(|field| field.now.iter().chain(&field.then)).map(String::as_str).collect();
+    text::json_but(&json, &kept)
 }
