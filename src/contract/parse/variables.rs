@@ -12,6 +12,7 @@ use crate::contract::{
     ids::{ImageId, SecurityGroupId},
     json::Json,
     known::nearest,
+    quote::quoted,
     request::{Autoscaler, MachineImage, Tags},
 };
 
@@ -136,7 +137,24 @@ fn read_machine_image(report: &mut Report<'_>) -> Option<MachineImage> {
         }
         report.warn(format!("Unknown attribute \"{name}\" in machine_image"), detail);
     }
-    report.or_default("machine_image", default_image(), machine_image)
+    let image = report.or_default("machine_image", default_image(), machine_image)?;
+    warn_of_odd_id(report, &image);
+    Some(image)
+}
+
+/// AWS's ids have 8 digits or 17. One of another length is a slip of the hand, or of something that stands in for AWS.
+fn warn_of_odd_id(report: &mut Report<'_>, image: &MachineImage) {
+    let Some(id) = image.id.as_ref().map(ImageId::as_str) else { return };
+    let digits = id.trim_start_matches("ami-").len();
+    if matches!(digits, 8 | 17) {
+        return;
+    }
+    let is = if report.is_hidden("machine_image") { "has" } else { &format!("is {}, with", quoted(id)) };
+    let detail = format!(
+        "machine_image.id {is} {digits} hexadecimal digits, but AMI ids have 17 of them (old ones 8). It is taken as it \
+         is: if there is no such image, nothing is changed."
+    );
+    report.warn("machine_image.id does not look like an AMI id", detail);
 }
 
 /// Unknown attributes, fit to be shown; as with faults, only the first few.
@@ -150,6 +168,25 @@ fn unknown_attributes(json: &Json) -> Vec<String> {
         .collect()
 }
 
+fn is_empty_text(json: &Json) -> bool {
+    matches!(json, Json::String(text) if text.is_empty())
+}
+
+/// A pattern that images are `searched` by must be one that a name can match.
+fn name_format_of(json: &Json, searched: bool) -> Result<String, Fault> {
+    let wanted = "a name pattern that holds {semver} or {version}, of 1 to 1024 characters, with no line end or other \
+                  control character";
+    let format = text_like(json, wanted, |text| {
+        syntax::is_plain(text, 1, 1024) && (text.contains("{semver}") || text.contains("{version}"))
+    })?;
+    match syntax::name_format_fault(&format).filter(|_| searched) {
+        Some(complaint) => {
+            Err(Fault::new(complaint).or_without_value("is no pattern that the name of an AMI can match"))
+        }
+        None => Ok(format),
+    }
+}
+
 fn machine_image(json: &Json) -> Result<MachineImage, Faults> {
     object(json, "an object {id, owner, name_format, architecture, root_device_name}")?;
     let MachineImage { owner, name_format, architecture, root_device_name, .. } = default_image();
@@ -158,6 +195,7 @@ fn machine_image(json: &Json) -> Result<MachineImage, Faults> {
         None | Some(Json::Null) => Ok(default),
         Some(_) => attribute(json, name, read).map_err(Faults::from),
     };
+    let is_pinned = json.get("id").is_some_and(|id| !matches!(id, Json::Null) && !is_empty_text(id));
     let texts = [
         or("owner", owner, &|json| {
             text_like(
@@ -166,11 +204,7 @@ fn machine_image(json: &Json) -> Result<MachineImage, Faults> {
                 syntax::is_image_owner,
             )
         }),
-        or("name_format", name_format, &|json| {
-            text_like(json, "a name pattern that holds {semver} or {version}", |text| {
-                syntax::is_plain(text, 1, 1024) && (text.contains("{semver}") || text.contains("{version}"))
-            })
-        }),
+        or("name_format", name_format, &|json| name_format_of(json, !is_pinned)),
         or("architecture", architecture, &|json| one_of(json, &["x86_64", "arm64"])),
         or("root_device_name", root_device_name, &|json| {
             text_like(json, "/dev/ and lower-case letters and digits, such as /dev/sda1", syntax::is_device)
