@@ -189,7 +189,7 @@ fn texts(value: &Value, way: &str, found: &mut Vec<String>) {
 
 /// Whether an output has a piece of a secret in it, be it across lines or cells.
 fn holds(told: &str, secret: &str) -> bool {
-    let bare: String = told.chars().filter(|c| c.is_ascii_graphic()).collect();
+    let bare: String = told.chars().filter(char::is_ascii_graphic).collect();
     let body: Vec<&str> = secret.lines().filter(|line| !line.starts_with("-----")).collect();
     body.iter().any(|line| {
         let pieces = line.as_bytes().windows(16).map(|piece| std::str::from_utf8(piece).unwrap());

@@ -12,7 +12,6 @@ use crate::contract::{
     ids::{ImageId, SecurityGroupId},
     json::Json,
     known::nearest,
-    quote::quoted,
     request::{Autoscaler, MachineImage, Tags},
 };
 
@@ -137,24 +136,7 @@ fn read_machine_image(report: &mut Report<'_>) -> Option<MachineImage> {
         }
         report.warn(format!("Unknown attribute \"{name}\" in machine_image"), detail);
     }
-    let image = report.or_default("machine_image", default_image(), machine_image)?;
-    warn_of_odd_id(report, &image);
-    Some(image)
-}
-
-/// AWS's ids have 8 digits or 17. One of another length is a slip of the hand, or of something that stands in for AWS.
-fn warn_of_odd_id(report: &mut Report<'_>, image: &MachineImage) {
-    let Some(id) = image.id.as_ref().map(ImageId::as_str) else { return };
-    let digits = id.trim_start_matches("ami-").len();
-    if matches!(digits, 8 | 17) {
-        return;
-    }
-    let is = if report.is_hidden("machine_image") { "has" } else { &format!("is {}, with", quoted(id)) };
-    let detail = format!(
-        "machine_image.id {is} {digits} hexadecimal digits, but AMI ids have 17 of them (old ones 8). It is taken as it \
-         is: if there is no such image, nothing is changed."
-    );
-    report.warn("machine_image.id does not look like an AMI id", detail);
+    report.or_default("machine_image", default_image(), machine_image)
 }
 
 /// Unknown attributes, fit to be shown; as with faults, only the first few.
