@@ -1,28 +1,29 @@
 //! Terraform's spelling of options made ours before clap sees it: `-var-file` is `--var-file`, and a
 //! switch may say what it is (`-auto-approve=true`), the last word on it being the one that counts.
 
-use std::{collections::BTreeMap, ffi::OsString, os::unix::ffi::OsStrExt};
+use std::{ffi::OsString, os::unix::ffi::OsStrExt};
 
-use clap::{ArgAction, Command};
+use clap::{Arg, ArgAction, Command};
 
 use super::values;
-
-/// Whether each long option is a switch, by name.
-type Known = BTreeMap<String, bool>;
 
 /// The arguments of `command` in clap's spelling. Only words that begin with one hyphen and two letters
 /// change: `-`, `-1` and `-h` stay, as does everything behind `--`.
 pub(super) fn normalise(command: &Command, args: Vec<OsString>) -> Vec<OsString> {
-    let known = known(command);
+    let mut place = Place(vec![command]);
     let mut args = args.into_iter();
     let mut normal: Vec<OsString> = Vec::new();
-    for arg in args.by_ref() {
+    while let Some(arg) = args.next() {
         if arg == "--" {
             normal.push(arg);
             break;
         }
-        match arg.to_str().map(|text| option(&known, text)) {
+        match arg.to_str().map(|text| place.option(text)) {
             Some(Word::Is(text)) => normal.push(text.into()),
+            Some(Word::Named(text)) => {
+                normal.push(text.into());
+                normal.extend(args.next());
+            }
             // No option takes a word with two hyphens for its value, so this is the switch itself.
             Some(Word::Off(switch)) => normal.retain(|word| *word != switch),
             None => normal.push(with_two_hyphens(arg)),
@@ -32,38 +33,59 @@ pub(super) fn normalise(command: &Command, args: Vec<OsString>) -> Vec<OsString>
     normal
 }
 
-fn known(command: &Command) -> Known {
-    let mut known: Known = ["help", "version"].map(|name| (name.to_owned(), true)).into();
-    learn(command, &mut known);
-    known
-}
-
-fn learn(command: &Command, known: &mut Known) {
-    for arg in command.get_arguments() {
-        if let Some(long) = arg.get_long() {
-            known.insert(long.to_owned(), matches!(arg.get_action(), ArgAction::SetTrue));
-        }
-    }
-    command.get_subcommands().for_each(|command| learn(command, known));
-}
-
 /// What becomes of one word.
 enum Word {
     /// This one.
     Is(String),
+    /// This one, and the next is its value.
+    Named(String),
     /// A switch is off, whatever was said of it before.
     Off(OsString),
 }
 
-fn option(known: &Known, word: &str) -> Word {
-    let Some(bare) = long_name(word) else { return Word::Is(word.to_owned()) };
-    let (name, value) = bare.split_once('=').map_or((bare, None), |(name, value)| (name, Some(value)));
-    let is_switch = known.get(name).copied().unwrap_or(false);
-    match value.map(values::truth) {
-        Some(Ok(true)) if is_switch => Word::Is(format!("--{name}")),
-        Some(Ok(false)) if is_switch => Word::Off(format!("--{name}").into()),
-        _ => Word::Is(format!("--{bare}")),
+/// Where in a command line a word stands: the commands before it, the outermost first.
+struct Place<'a>(Vec<&'a Command>);
+
+impl Place<'_> {
+    fn option(&mut self, word: &str) -> Word {
+        let Some(bare) = long_name(word) else {
+            let inner = self.0.last().and_then(|command| command.find_subcommand(word));
+            self.0.extend(inner);
+            return Word::Is(word.to_owned());
+        };
+        let (name, value) = bare.split_once('=').map_or((bare, None), |(name, value)| (name, Some(value)));
+        let known = self.known(name);
+        // Of a switch that is none here clap must hear, whatever it is said to be.
+        let is_switch = known.map_or_else(|| is_everywhere(name), is_switch);
+        match value.map(values::truth) {
+            Some(Ok(true)) if is_switch => Word::Is(format!("--{name}")),
+            Some(Ok(false)) if is_switch => Word::Off(format!("--{name}").into()),
+            None if known.is_some_and(takes_next) => Word::Named(format!("--{bare}")),
+            _ => Word::Is(format!("--{bare}")),
+        }
     }
+
+    /// The option of a name, if it can stand here.
+    fn known(&self, name: &str) -> Option<&Arg> {
+        let (innermost, outer) = self.0.split_last()?;
+        let outer =
+            outer.iter().flat_map(|command| command.get_arguments()).filter(|arg| arg.is_global_set());
+        innermost.get_arguments().chain(outer).find(|arg| arg.get_long() == Some(name))
+    }
+}
+
+/// Whether an option that clap adds by itself is called so.
+fn is_everywhere(name: &str) -> bool {
+    matches!(name, "help" | "version")
+}
+
+fn is_switch(arg: &Arg) -> bool {
+    matches!(arg.get_action(), ArgAction::SetTrue)
+}
+
+/// Whether the word behind an option is its value.
+fn takes_next(arg: &Arg) -> bool {
+    arg.get_action().takes_values() && !arg.is_require_equals_set()
 }
 
 /// An option whose value is no text, such as the odd name of a file.
@@ -110,6 +132,23 @@ mod tests {
     }
 
     #[test]
+    fn a_switch_of_another_command_is_none_here() {
+        for words in [
+            ["validate", "--auto-approve=false"],
+            ["validate", "--auto-approve=true"],
+            ["--auto-approve=false", "apply"],
+            ["version", "--detailed-exitcode=0"],
+            ["plan", "--unknown=false"],
+            ["--unknown=false", "plan"],
+        ] {
+            assert_eq!(normal(&words), words);
+        }
+        // What looks like a command may be the value of an option, and what is behind it the command's.
+        assert_eq!(normal(&["-chdir", "plan", "apply", "-auto-approve=false"]), ["--chdir", "plan", "apply"]);
+        assert_eq!(normal(&["state", "list", "-no-color=false"]), ["state", "list"]);
+    }
+
+    #[test]
     fn what_is_no_long_option_stays() {
         let words = ["outputs", "-", "-1", "-h", "-V", "--", "-var-file", "-x"];
         assert_eq!(normal(&words), words);
@@ -141,14 +180,16 @@ mod tests {
     #[test]
     fn every_switch_of_every_command_can_be_taken_back() {
         let mut seen = 0;
-        let mut commands = vec![Cli::command()];
-        while let Some(command) = commands.pop() {
-            commands.extend(command.get_subcommands().cloned());
+        let root = Cli::command();
+        let mut commands = vec![(Vec::new(), &root)];
+        while let Some((path, command)) = commands.pop() {
+            let inner = command.get_subcommands();
+            commands.extend(inner.map(|inner| ([path.as_slice(), &[inner.get_name()]].concat(), inner)));
             for arg in command.get_arguments().filter(|arg| matches!(arg.get_action(), ArgAction::SetTrue)) {
                 let name = arg.get_long().unwrap_or_else(|| panic!("{arg} has no long name"));
                 let said = [format!("-{name}"), format!("-{name}=true"), format!("-{name}=false")];
-                let words: Vec<&str> = said.iter().map(String::as_str).collect();
-                assert_eq!(normal(&words), <[String; 0]>::default());
+                let words: Vec<&str> = path.iter().copied().chain(said.iter().map(String::as_str)).collect();
+                assert_eq!(normal(&words), path);
                 seen += 1;
             }
         }

@@ -1,15 +1,21 @@
 //! A wrapper around any [`Cloud`] that tells of calls that take long, and of every call for those who
 //! trace. What was sent or answered is never part of it.
+//!
+//! All that AWS says in words comes through here, and loses the credentials in it: AWS repeats what it was sent, and
+//! somebody may have set a token in the place of a name.
 
 use std::{future::Future, time::Duration};
 
 use async_trait::async_trait;
 
 use super::{Cloud, CloudError, ImageQuery, TemplateQuery, VersionQuery, operations};
-use crate::model::{
-    checkup::{Question, Reply},
-    observed::{Activity, Group, Image, Instance, Object, Policy, Refresh, Template, TemplateVersion},
-    resources::{Answer, Write},
+use crate::{
+    contract::mask::mask,
+    model::{
+        checkup::{Question, Reply},
+        observed::{Activity, Group, Image, Instance, Object, Policy, Refresh, Template, TemplateVersion},
+        resources::{Answer, Write},
+    },
 };
 
 /// After so long without an answer somebody is told: the SDK is repeating the call, or AWS is slow.
@@ -63,9 +69,17 @@ impl<'a> Watched<'a> {
                 call.await
             }
         };
+        let answer = answer.map_err(without_credentials);
         (self.tell)(News::Over { operation, took: begin.elapsed(), error: answer.as_ref().err() });
         answer
     }
+}
+
+/// An error whose words can be shown.
+fn without_credentials(mut error: CloudError) -> CloudError {
+    mask(&mut error.resource);
+    mask(&mut error.message);
+    error
 }
 
 #[async_trait(?Send)]
@@ -87,11 +101,19 @@ impl Cloud for Watched<'_> {
     }
 
     async fn refreshes(&self, group: &str) -> Result<Vec<Refresh>, CloudError> {
-        self.watch(operations::DESCRIBE_REFRESHES, self.inner.refreshes(group)).await
+        let mut refreshes = self.watch(operations::DESCRIBE_REFRESHES, self.inner.refreshes(group)).await?;
+        refreshes.iter_mut().filter_map(|refresh| refresh.reason.as_mut()).for_each(mask);
+        Ok(refreshes)
     }
 
     async fn activities(&self, group: &str) -> Result<Vec<Activity>, CloudError> {
-        self.watch(operations::DESCRIBE_ACTIVITIES, self.inner.activities(group)).await
+        let mut activities =
+            self.watch(operations::DESCRIBE_ACTIVITIES, self.inner.activities(group)).await?;
+        for activity in &mut activities {
+            mask(&mut activity.description);
+            activity.message.iter_mut().for_each(mask);
+        }
+        Ok(activities)
     }
 
     async fn scheduled_actions(&self, group: &str) -> Result<Vec<String>, CloudError> {
@@ -172,5 +194,23 @@ mod tests {
         let watched = Watched::new(Box::new(failing), hear);
         assert!(watched.instances("captf-x").await.is_err());
         assert_eq!(*heard.borrow(), ["AccessDenied"]);
+    }
+
+    #[tokio::test(flavor = "current_thread")]
+    async fn no_words_of_aws_repeat_a_credential() {
+        const TOKEN: &str = "abcdef.0123456789abcdef";
+        let failing = Recorded::new(sandbox()).with_hook(|moment, call| {
+            let words = format!("The key pair '{TOKEN}' does not exist");
+            (moment == Moment::Before).then(|| CloudError {
+                resource: format!("images of {TOKEN}"),
+                ..call.error("us-east-1", "InvalidKeyPair.NotFound", &words)
+            })
+        });
+        let heard = RefCell::new(Vec::new());
+        let watched = Watched::new(Box::new(failing), |news| heard.borrow_mut().push(format!("{news:?}")));
+        let error = watched.instances("captf-x").await.unwrap_err();
+        assert_eq!(error.resource, "images of (23 bytes, not shown)");
+        assert_eq!(error.message, "The key pair '(23 bytes, not shown)' does not exist");
+        assert!(heard.borrow().iter().all(|news| !news.contains(TOKEN)));
     }
 }

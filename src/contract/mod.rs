@@ -9,6 +9,7 @@ pub mod ids;
 pub mod inputs;
 pub mod json;
 pub mod known;
+pub(crate) mod mask;
 pub mod number;
 pub mod outputs;
 mod parse;

@@ -21,7 +21,8 @@ const ENDS: [&str; 8] = [".json", ".tfplan", ".plan", ".tfstate", ".tfvars", ".h
 /// A mixture of characters without a sign in it is no longer where it is written by hand, in bytes.
 const MAX_WORD: usize = 40;
 
-/// Identifiers in AWS have 17 hexadecimal digits; longer ones are digests and tokens.
+/// Identifiers in AWS have 17 hexadecimal digits, in whatever case somebody wrote them; longer ones are digests and
+/// tokens.
 const MAX_HEX: usize = 17;
 
 /// From this length on, a mixture of letters and digits is not written by hand. In bytes.
@@ -29,7 +30,13 @@ const LONG_WORD: usize = 16;
 
 /// Whether a message may repeat a text.
 pub(crate) fn is_quotable(text: &str) -> bool {
-    text.len() <= MAX_QUOTED && !text.trim_end().contains(['\n', '\r']) && !looks_secret(text)
+    text.len() <= MAX_QUOTED && !is_document(text.trim_end()) && !looks_secret(text)
+}
+
+/// Whether a text is more than a name into which a line end got.
+fn is_document(text: &str) -> bool {
+    let is_in_names = |c: char| c.is_ascii_alphanumeric() || c.is_control() || "-_./{}*?".contains(c);
+    text.contains(['\n', '\r']) && !text.chars().all(is_in_names)
 }
 
 /// A text in quotes, on one line; or what it is in the place of it.
@@ -83,7 +90,7 @@ fn is_file_name(name: &str) -> bool {
         return false;
     }
     // A digest in a name, or in that of a directory, is usual where a program made it.
-    if ENDS.iter().any(|end| name.ends_with(end)) {
+    if is_program_file(name) {
         return true;
     }
     let is_path = name.starts_with(['/', '~']) || name.starts_with("./") || name.starts_with("../");
@@ -92,10 +99,20 @@ fn is_file_name(name: &str) -> bool {
     !has_token(name) && !is_padded(name) && !words(name).any(is_suspicious)
 }
 
-/// Whether a text, or a part of it, looks like a secret rather than like a name or a number.
+/// Whether a text ends as the names of files do that are given to commands here.
+pub(super) fn is_program_file(name: &str) -> bool {
+    ENDS.iter().any(|end| name.ends_with(end))
+}
+
+/// Whether a text, or a part of it, looks like a secret rather than like a name or a number. Control characters take
+/// nothing apart.
 pub(crate) fn looks_secret(text: &str) -> bool {
+    if text.contains(char::is_control) {
+        let parts = text.split(char::is_control).any(looks_secret);
+        return parts || looks_secret(&text.replace(char::is_control, ""));
+    }
     let begins = text.trim_start();
-    begins.starts_with(['{', '['])
+    (begins.starts_with(['{', '[']) && begins.contains(['"', '\'', ':', '=', ',', ' ']))
         || text.contains("\":")
         || text.contains("-----BEGIN")
         || has_password(text)
@@ -105,12 +122,12 @@ pub(crate) fn looks_secret(text: &str) -> bool {
 }
 
 /// Whether there is a URL with a password in it.
-fn has_password(text: &str) -> bool {
+pub(super) fn has_password(text: &str) -> bool {
     text.split_once("://").is_some_and(|(_, rest)| rest.contains('@'))
 }
 
 /// Whether there is a bootstrap token: six characters, a dot, sixteen characters.
-fn has_token(text: &str) -> bool {
+pub(super) fn has_token(text: &str) -> bool {
     let is_end = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
     text.split(|c| !is_end(c) && c != '.').any(|word| {
         let parts: Vec<&str> = word.split('.').collect();
@@ -119,7 +136,7 @@ fn has_token(text: &str) -> bool {
 }
 
 /// Whether a text ends as base64 does that is filled up.
-fn is_padded(text: &str) -> bool {
+pub(super) fn is_padded(text: &str) -> bool {
     let text = text.trim_end();
     let bare = text.trim_end_matches('=');
     let word = bare.rsplit(|c: char| !is_base64(c)).next().unwrap_or_default();
@@ -127,18 +144,18 @@ fn is_padded(text: &str) -> bool {
     matches!(padding, 1 | 2) && word.len() >= 6 && (word.len() + padding).is_multiple_of(4)
 }
 
-fn is_base64(c: char) -> bool {
+pub(super) fn is_base64(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '+' | '/')
 }
 
 /// The parts of a text between its signs. A slash is one: paths and ARNs have it.
-fn words(text: &str) -> impl Iterator<Item = &str> {
+pub(super) fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !c.is_ascii_alphanumeric() && c != '+')
 }
 
 /// The kinds of characters whose changes tell a random text.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Class {
+pub(super) enum Class {
     Lower,
     Upper,
     Digit,
@@ -146,7 +163,7 @@ enum Class {
 }
 
 impl Class {
-    fn of(byte: u8) -> Self {
+    pub(super) fn of(byte: u8) -> Self {
         match byte {
             b if b.is_ascii_lowercase() => Self::Lower,
             b if b.is_ascii_uppercase() => Self::Upper,
@@ -156,19 +173,25 @@ impl Class {
     }
 }
 
+/// How often a word changes between kinds of characters. A capital at the beginning of a word is no change.
+pub(super) fn changes(word: &str) -> usize {
+    let is_change = |pair: &&[u8]| {
+        let kinds = [Class::of(pair[0]), Class::of(pair[1])];
+        kinds[0] != kinds[1] && kinds != [Class::Upper, Class::Lower]
+    };
+    word.as_bytes().windows(2).filter(is_change).count()
+}
+
 /// Whether a word without a sign in it is none that people write: one that is long, or that changes between kinds
-/// of characters all the time. A capital at the beginning of a word is no change.
+/// of characters all the time.
 fn is_opaque(word: &str) -> bool {
     let length = word.len();
-    let is_hex = |b| matches!(b, b'0'..=b'9' | b'a'..=b'f');
-    if word.bytes().all(is_hex) && word.bytes().any(|b| b.is_ascii_digit()) {
+    if word.bytes().all(|b| b.is_ascii_hexdigit()) && word.bytes().any(|b| b.is_ascii_digit()) {
         // A number with an exponent has one letter.
-        return length > MAX_HEX && word.bytes().filter(u8::is_ascii_lowercase).count() > 1;
+        return length > MAX_HEX && word.bytes().filter(u8::is_ascii_alphabetic).count() > 1;
     }
-    let classes: Vec<Class> = word.bytes().map(Class::of).collect();
-    let has = |class| classes.contains(&class);
-    let is_change = |pair: &&[Class]| pair[0] != pair[1] && !matches!(pair, [Class::Upper, Class::Lower]);
-    let changes = classes.windows(2).filter(is_change).count();
+    let has = |class| word.bytes().any(|byte| Class::of(byte) == class);
+    let changes = changes(word);
     let mixed = has(Class::Lower) && has(Class::Upper);
     match length {
         0..8 => false,
@@ -184,7 +207,16 @@ mod tests {
     use super::*;
 
     /// What people give by mistake, and must see again.
-    const PLAIN: [&str; 35] = [
+    const PLAIN: [&str; 44] = [
+        "AMI-0ABCDEF1234567890",
+        "ami-0ABCDEF1234567890",
+        "ami-0AbCdEf1234567890",
+        "SUBNET-0A1B2C3D4E5F67890",
+        "{semver}",
+        "{semver",
+        "capa-ami-\u{7}ubuntu-{version}-*",
+        "capa-ami\n-ubuntu-24.04-?{semver}-*\n",
+        "m6i.\rlarge",
         "yaml",
         "vlue",
         "CloudConfig",
@@ -223,7 +255,15 @@ mod tests {
     ];
 
     /// What must not be repeated: base64 of various things, tokens, keys, documents.
-    const SECRET: [&str; 20] = [
+    const SECRET: [&str; 28] = [
+        "abcdef\n.0123456789abcdef",
+        "abcdef.01234567\u{0}89abcdef",
+        "c2Vjcm\nV0LWpv\naW4=",
+        "wJalrXUtnF\nEMIK7MDENGbPx",
+        "users\n- name: ops",
+        "{bootstrap_data: x}",
+        "{'x'}",
+        "0123456789ABCDEF01",
         "c2VjcmV0",
         "aGVsbG8gd29ybGQ=",
         "YWFhYQ==",

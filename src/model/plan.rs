@@ -91,6 +91,16 @@ pub struct FieldChange {
     pub then: Option<String>,
 }
 
+/// The field of the bootstrap object that says what is in it.
+pub const CHECKSUM: &str = "sha256";
+
+impl FieldChange {
+    /// Whether the values are checksums: they look like encoded secrets, and are none.
+    pub fn is_checksum(&self) -> bool {
+        self.field == CHECKSUM
+    }
+}
+
 /// The field of the group's change that stands for an instance refresh to start.
 pub const INSTANCE_REFRESH: &str = "instance_refresh";
 

@@ -5,7 +5,7 @@ use std::fmt;
 use sha2::{Digest, Sha256};
 
 use super::names::{RollKey, hex};
-use crate::contract::request::Tags;
+use crate::contract::{mask::masked, request::Tags};
 
 /// On group and templates: the zones of the pool's first apply, joined by `/`.
 pub const ZONES: &str = "machinepool.captf.io/inherited-zones";
@@ -35,11 +35,12 @@ pub fn fits_tag(text: &str) -> bool {
         && text.trim() == text
 }
 
-/// A roll key as the two template tags hold it. A text that tags refuse is held as `sha256:<hex>`.
+/// A roll key as the two template tags hold it. A text that tags refuse, or that looks like a credential, is held as
+/// `sha256:<hex>`.
 pub fn key_tags(key: &RollKey) -> [(String, String); 2] {
     let held = |text: &Option<String>| {
         let text = text.as_deref().unwrap_or_default();
-        if fits_tag(text) {
+        if fits_tag(text) && masked(text) == text {
             text.to_owned()
         } else {
             format!("{DIGEST}{}", hex(&Sha256::digest(text.as_bytes()), 64))
@@ -120,8 +121,9 @@ fn in_words(version: String, image: String) -> String {
     }
 }
 
-/// A text for a sentence: what is long is cut, with a sign.
+/// A text for a sentence: what is long is cut, with a sign, after what looks like a credential is taken out.
 fn abridged(text: &str) -> String {
+    let text = &*masked(text);
     if text.chars().count() <= WORDS {
         return text.to_owned();
     }
@@ -186,7 +188,7 @@ mod tests {
             |version: &str| RollKey { kubernetes_version: Some(version.into()), machine_image_id: None };
         let value = |version: &str| key_tags(&key(version))[0].1.clone();
         assert_eq!(value("v1.31.4+rke2r1"), "v1.31.4+rke2r1");
-        for odd in ["v1.31.4~rc1", "v1.31.4 ", "vérsion", &"v".repeat(257)] {
+        for odd in ["v1.31.4~rc1", "v1.31.4 ", "vérsion", &"v".repeat(257), "abcdef.0123456789abcdef"] {
             assert!(value(odd).starts_with("sha256:"), "{odd}");
             assert_eq!(value(odd).len(), 7 + 64);
             let tags: Tags = key_tags(&key(odd)).into_iter().collect();

@@ -12,7 +12,10 @@ use serde_json::{Map, Value, json};
 use super::{TERRAFORM_VERSION, address::Parts, plan_json::OutputChange, secrets::Secrets};
 use crate::{
     clock::Clock,
-    contract::problem::{Diagnostic, Severity},
+    contract::{
+        mask::masked_json,
+        problem::{Diagnostic, Severity},
+    },
     engine::context::{Event, Progress},
     model::plan::{Action, Address, Change, Counts, Plan},
     view,
@@ -20,6 +23,9 @@ use crate::{
 
 /// The version of the messages' shapes, as Terraform 1.11 counts them.
 const UI_VERSION: &str = "1.2";
+
+/// The type of the line that tells outputs.
+const OUTPUTS: &str = "outputs";
 
 /// What a change summary sums up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -168,7 +174,7 @@ impl<'a> Lines<'a> {
 
     fn outputs_line(&self, outputs: Map<String, Value>) {
         let message = format!("Outputs: {}", outputs.len());
-        self.line("info", &message, "outputs", [("outputs", Value::Object(outputs))]);
+        self.line("info", &message, OUTPUTS, [("outputs", Value::Object(outputs))]);
     }
 
     /// An error or a warning. An error after a failed step is that resource's.
@@ -244,7 +250,8 @@ impl<'a> Lines<'a> {
         self.line("info", &message, "apply_progress", [("hook", ended(parts, action, waited))]);
     }
 
-    /// One line; `@message` and every text in the members are free of secrets.
+    /// One line; `@message` and every text in the members are free of secrets, and of all that looks like one. Only
+    /// the outputs, which programs read as data, are what they are.
     fn line<const N: usize>(&self, level: &str, message: &str, kind: &str, members: [(&str, Value); N]) {
         if self.failed.borrow().is_some() {
             return;
@@ -260,6 +267,7 @@ impl<'a> Lines<'a> {
             line.insert(name.to_owned(), masked(value, &secrets));
         }
         let text = format!("{}\n", Value::Object(line));
+        let text = if kind == OUTPUTS { text } else { masked_json(&text, &[]).into_owned() };
         let mut writer = self.writer.borrow_mut();
         if let Err(error) = writer.write_all(text.as_bytes()).and_then(|()| writer.flush()) {
             *self.failed.borrow_mut() = Some(error);

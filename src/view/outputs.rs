@@ -13,10 +13,10 @@ use crate::contract::{
 /// All outputs as one indented JSON object in the contract's order, or the value of the one called
 /// `name`; with a line end. A name that is none is an error that lists the names.
 pub fn outputs_json(outputs: &Outputs, name: Option<&str>) -> Result<String, Diagnostic> {
-    let Some(name) = name else { return Ok(text::json(outputs)) };
+    let Some(name) = name else { return Ok(text::exact_json(outputs)) };
     check_output_name(name)?;
     let all = serde_json::to_value(outputs).unwrap_or_default();
-    Ok(text::json(&all[name]))
+    Ok(text::exact_json(&all[name]))
 }
 
 /// Refuses a name that is no output's, and lists those that are. What does not look like a name at all

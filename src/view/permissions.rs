@@ -12,7 +12,7 @@ use crate::model::permissions::{
 
 /// The policy as IAM takes it, with a line end.
 pub fn policy_json(policy: &Policy) -> String {
-    text::json(policy)
+    text::exact_json(policy)
 }
 
 /// What each statement is for and what it allows, in the policy's order.

@@ -109,6 +109,7 @@ fn cell(field: &FieldChange, value: Option<&str>) -> String {
                 if is_diffed(field) { "see the difference below" } else { "whole with --format json" };
             format!("({size}; {place})")
         }
+        Some(value) if field.is_checksum() => text::checksum(value),
         Some(value) => text::line(value),
     }
 }

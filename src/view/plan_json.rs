@@ -53,5 +53,8 @@ fn json(verdict: String, plan: &Plan, outputs: &[PlannedOutput<'_>]) -> String {
         notes: &plan.notes,
         outputs,
     };
-    text::json(&json)
+    let checksums = plan.changes.iter().flat_map(|change| &change.fields).filter(|field| field.is_checksum());
+    let kept: Vec<&str> =
+        checksums.flat_map(|field| field.now.iter().chain(&field.then)).map(String::as_str).collect();
+    text::json_but(&json, &kept)
 }

@@ -5,15 +5,22 @@ use std::fmt::Write as _;
 use serde::Serialize;
 use tabled::grid::util::string::{get_char_width, get_string_width};
 
+use crate::contract::mask::{masked, masked_json};
+
 /// One line of data: control characters, line breaks and characters that reorder or hide text are
-/// shown as escapes such as `\u{1b}`.
+/// shown as escapes such as `\u{1b}`, and what looks like a credential as its size.
 pub fn line(text: &str) -> String {
+    escape(&masked(text), false)
+}
+
+/// As [`line()`], for a text that can be no credential, whatever it looks like: a checksum.
+pub fn checksum(text: &str) -> String {
     escape(text, false)
 }
 
 /// Lines of data: as [`line()`], but line breaks and tabs stay.
 pub fn block(text: &str) -> String {
-    escape(text, true)
+    escape(&masked(text), true)
 }
 
 fn escape(text: &str, keep_layout: bool) -> String {
@@ -150,8 +157,18 @@ pub fn list_some(items: &[String], shown: usize) -> String {
     text
 }
 
-/// `value` as indented JSON with a line end.
+/// `value` as indented JSON with a line end, in which what looks like a credential is shown as its size.
 pub fn json<T: Serialize + ?Sized>(value: &T) -> String {
+    json_but(value, &[])
+}
+
+/// As [`json`], but the texts in `kept` stay.
+pub fn json_but<T: Serialize + ?Sized>(value: &T, kept: &[&str]) -> String {
+    masked_json(&exact_json(value), kept).into_owned()
+}
+
+/// `value` as indented JSON with a line end, as it is: for data that programs go on with.
+pub fn exact_json<T: Serialize + ?Sized>(value: &T) -> String {
     // Only maps with keys that are no strings fail, and nothing that is shown has such.
     let mut text = serde_json::to_string_pretty(value).unwrap_or_else(|error| error.to_string());
     text.push('\n');
@@ -174,6 +191,16 @@ mod tests {
         assert_eq!(line("\u{202e}txt.exe\u{200b}\u{2028}"), "\\u{202e}txt.exe\\u{200b}\\u{2028}");
         assert_eq!(block("one\n\ttwo\u{7}"), "one\n\ttwo\\u{7}");
         assert_eq!(line("größe 名前 🦀"), "größe 名前 🦀");
+    }
+
+    #[test]
+    fn no_credential_is_shown() {
+        let token = "abcdef.0123456789abcdef";
+        assert_eq!(line(&format!("a {token}\u{1b}")), "a (23 bytes, not shown)\\u{1b}");
+        assert_eq!(block(&format!("a\n'{token}'")), "a\n'(23 bytes, not shown)'");
+        assert_eq!(json(&[token, "x"]), "[\n  \"(23 bytes, not shown)\",\n  \"x\"\n]\n");
+        assert!(json_but(&[token], &[token]).contains(token));
+        assert!(exact_json(&[token]).contains(token));
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Values in the wrong place: whatever was meant, no message repeats what may be a secret.
 
+use serde_json::{Value, json};
+
 use super::{Bench, demo};
 
 /// Bootstrap data and credentials as they get into the wrong place.
@@ -131,4 +133,99 @@ fn what_is_no_secret_is_repeated_as_it_was_given() {
     ] {
         bench.run(&line.replace("DEMO", &demo)).fails(part);
     }
+}
+
+/// What no output may hold, whatever it was set for.
+const PLANTED: [&str; 3] = [
+    "k3y9dx.0q1w2e3r4t5y6u7i",
+    "-----BEGIN RSA PRIVATE KEY-----\nMIIEowIBAAKCAQEAx7Zk3QvF9sWqB2\n-----END RSA PRIVATE KEY-----\n",
+    "I2Nsb3VkLWNvbmZpZwpydW5jbWQ6CiAgLSBrdWJlYWRtIGpvaW4gLS10b2tlbiBhYmNkZWYuMDEyMzQ1Njc4OWFiY2RlZgo=",
+];
+
+/// A pool's life. The first commands may refuse the value, and then all the others do.
+const LIFE: [&str; 8] = [
+    "validate",
+    "validate -json",
+    "plan --sandbox s.json",
+    "plan --sandbox s.json --format json",
+    "doctor --sandbox s.json",
+    "apply -auto-approve --sandbox s.json --log debug",
+    "status --sandbox s.json --format json",
+    "status --sandbox s.json",
+];
+
+/// Every input with a text in it, and all variables.
+fn complete() -> Value {
+    let mut all: Value = serde_json::from_str(&std::fs::read_to_string(demo()).unwrap()).unwrap();
+    let variables = json!({
+        "additional_security_group_ids": ["sg-0a1b2c3d4e5f60777"],
+        "additional_tags": {"team": "x"},
+        "autoscaler": "native",
+        "instance_type": "m6i.large",
+        "machine_image": {
+            "id": "", "owner": "self", "name_format": "capa-{semver}-*", "architecture": "x86_64",
+            "root_device_name": "/dev/sda1",
+        },
+        "root_volume_kms_key_id": "arn:aws:kms:us-east-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab",
+        "root_volume_type": "gp3",
+        "ssh_key_name": "ops",
+    });
+    all.as_object_mut().unwrap().extend(variables.as_object().unwrap().clone());
+    all
+}
+
+/// The ways to every text, as JSON pointers.
+fn texts(value: &Value, way: &str, found: &mut Vec<String>) {
+    let step = |key: &str| format!("{way}/{}", key.replace('~', "~0").replace('/', "~1"));
+    match value {
+        Value::String(_) => found.push(way.to_owned()),
+        Value::Array(items) => {
+            items.iter().enumerate().for_each(|(at, item)| texts(item, &step(&at.to_string()), found));
+        }
+        Value::Object(fields) => fields.iter().for_each(|(key, item)| texts(item, &step(key), found)),
+        _ => {}
+    }
+}
+
+/// Whether an output has a piece of a secret in it, be it across lines or cells.
+fn holds(told: &str, secret: &str) -> bool {
+    let bare: String = told.chars().filter(char::is_ascii_graphic).collect();
+    let body: Vec<&str> = secret.lines().filter(|line| !line.starts_with("-----")).collect();
+    body.iter().any(|line| {
+        let pieces = line.as_bytes().windows(16).map(|piece| std::str::from_utf8(piece).unwrap());
+        pieces.into_iter().any(|piece| bare.contains(piece) || told.contains(piece))
+    })
+}
+
+#[test]
+fn no_command_shows_a_credential_whatever_it_was_set_for() {
+    let complete = complete();
+    let mut ways = Vec::new();
+    texts(&complete, "", &mut ways);
+    // The name of an object in Kubernetes is no secret, and part of the group's name.
+    ways.retain(|way| way != "/machinepool_name");
+    assert!(ways.len() > 40, "{ways:?}");
+    ways.extend(["/additional_tags/", "/captf_tags/", "/node_labels/"].map(str::to_owned));
+    let mut lived = 0;
+    for way in ways {
+        for secret in PLANTED {
+            let bench = Bench::new();
+            let mut inputs = complete.clone();
+            match way.strip_suffix('/') {
+                Some(map) => inputs.pointer_mut(map).unwrap()[secret] = json!("x"),
+                None => *inputs.pointer_mut(&way).unwrap() = json!(secret),
+            }
+            bench.write("pool.json", &inputs.to_string());
+            for (number, line) in LIFE.iter().enumerate() {
+                let outcome = bench.run(&format!("{line} -var-file=pool.json"));
+                let told = outcome.out + &outcome.err;
+                assert!(!holds(&told, secret), "{way}: {line}: {told}");
+                lived += usize::from(number > 4 && outcome.code == 0);
+                if number == 3 && outcome.code != 0 {
+                    break;
+                }
+            }
+        }
+    }
+    assert!(lived > 60, "most of the values are accepted: {lived}");
 }

@@ -47,6 +47,12 @@ impl Fault {
         Self { without_value, ..Self::new(format!("is {}, but must be {wanted}", shown(found))) }
     }
 
+    /// The same, with another complaint where no message may repeat a part of the value.
+    pub(super) fn or_without_value(mut self, complaint: &str) -> Self {
+        self.without_value = Some(complaint.to_owned());
+        self
+    }
+
     /// The fault as seen from the value around it.
     pub(super) fn within(mut self, place: &str) -> Self {
         self.place.insert_str(0, place);

@@ -128,6 +128,33 @@ pub(super) fn is_kubernetes_version(text: &str) -> bool {
         && behind.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.+".contains(&b))
 }
 
+/// What stands for a version in the pattern of an image's name, and a character in its place that no pattern has.
+const PLACEHOLDERS: [(&str, &str); 2] = [("{semver}", "\u{1}"), ("{version}", "\u{2}")];
+
+/// Why no image can have a name that matches a pattern; `None` if one can. AWS takes letters, digits and a few signs in
+/// the names of images; in a filter `*`, `?` and `\` are its own.
+pub(super) fn name_format_fault(format: &str) -> Option<String> {
+    let rest = PLACEHOLDERS.iter().fold(format.to_owned(), |rest, (name, sign)| rest.replace(name, sign));
+    if let Some(begin) = rest.find(['{', '}']) {
+        let unknown = &rest[begin..];
+        let unknown = &unknown[..unknown.find('}').map_or(unknown.len(), |end| end + 1)];
+        let unknown =
+            PLACEHOLDERS.iter().fold(unknown.to_owned(), |text, (name, sign)| text.replace(sign, name));
+        return Some(format!(
+            "has {} in it, which is no placeholder: known are {}, and no AMI has a brace in its name",
+            quoted(&unknown),
+            PLACEHOLDERS.map(|(name, _)| name).join(" and ")
+        ));
+    }
+    let can_match = |c: char| c.is_ascii_alphanumeric() || "()[] ./-'@_*?\\\u{1}\u{2}".contains(c);
+    rest.chars().find(|&c| !can_match(c)).map(|odd| {
+        format!(
+            "has {odd:?} in it, but AMIs have only ASCII letters, digits, spaces and ( ) [ ] . / - ' @ _ in their names: \
+             no image would be found"
+        )
+    })
+}
+
 /// Between `min` and `max` characters, none of them a control character.
 pub(super) fn is_plain(text: &str, min: usize, max: usize) -> bool {
     (min..=max).contains(&text.chars().count()) && !text.contains(char::is_control)
@@ -138,10 +165,12 @@ pub(super) fn is_zone(text: &str) -> bool {
     bounded(text, 256, lower_or_digit, |b| b == b'-')
 }
 
-/// An EC2 instance type: `m6i.large`, `u-6tb1.112xlarge`, `m7i.metal-24xl`.
+/// An EC2 instance type: `m6i.large`, `u-6tb1.112xlarge`, `m7i.metal-24xl`. No family begins with a digit, but numbers
+/// do that lost their quotes.
 pub(super) fn is_instance_type(text: &str) -> bool {
     let part = |part: &str| bounded(part, 32, lower_or_digit, |b| b == b'-');
-    text.split_once('.').is_some_and(|(family, size)| part(family) && part(size))
+    text.starts_with(|c: char| c.is_ascii_lowercase())
+        && text.split_once('.').is_some_and(|(family, size)| part(family) && part(size))
 }
 
 /// The owner of images: an account, or one of the words EC2 has for owners.

@@ -150,6 +150,25 @@ fn unknown_attributes(json: &Json) -> Vec<String> {
         .collect()
 }
 
+fn is_empty_text(json: &Json) -> bool {
+    matches!(json, Json::String(text) if text.is_empty())
+}
+
+/// A pattern that images are `searched` by must be one that a name can match.
+fn name_format_of(json: &Json, searched: bool) -> Result<String, Fault> {
+    let wanted = "a name pattern that holds {semver} or {version}, of 1 to 1024 characters, with no line end or other \
+                  control character";
+    let format = text_like(json, wanted, |text| {
+        syntax::is_plain(text, 1, 1024) && (text.contains("{semver}") || text.contains("{version}"))
+    })?;
+    match syntax::name_format_fault(&format).filter(|_| searched) {
+        Some(complaint) => {
+            Err(Fault::new(complaint).or_without_value("is no pattern that the name of an AMI can match"))
+        }
+        None => Ok(format),
+    }
+}
+
 fn machine_image(json: &Json) -> Result<MachineImage, Faults> {
     object(json, "an object {id, owner, name_format, architecture, root_device_name}")?;
     let MachineImage { owner, name_format, architecture, root_device_name, .. } = default_image();
@@ -158,6 +177,7 @@ fn machine_image(json: &Json) -> Result<MachineImage, Faults> {
         None | Some(Json::Null) => Ok(default),
         Some(_) => attribute(json, name, read).map_err(Faults::from),
     };
+    let is_pinned = json.get("id").is_some_and(|id| !matches!(id, Json::Null) && !is_empty_text(id));
     let texts = [
         or("owner", owner, &|json| {
             text_like(
@@ -166,11 +186,7 @@ fn machine_image(json: &Json) -> Result<MachineImage, Faults> {
                 syntax::is_image_owner,
             )
         }),
-        or("name_format", name_format, &|json| {
-            text_like(json, "a name pattern that holds {semver} or {version}", |text| {
-                syntax::is_plain(text, 1, 1024) && (text.contains("{semver}") || text.contains("{version}"))
-            })
-        }),
+        or("name_format", name_format, &|json| name_format_of(json, !is_pinned)),
         or("architecture", architecture, &|json| one_of(json, &["x86_64", "arm64"])),
         or("root_device_name", root_device_name, &|json| {
             text_like(json, "/dev/ and lower-case letters and digits, such as /dev/sda1", syntax::is_device)
