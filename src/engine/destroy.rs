@@ -3,7 +3,7 @@
 use std::{cell::RefCell, ops::ControlFlow, time::Duration};
 
 use super::{
-    apply::lifecycles,
+    await_roll::lifecycles,
     context::{Context, Event},
     describe, observe,
     perform::Performer,

@@ -2,6 +2,7 @@
 //! here is decided only how to answer what AWS says to a single call.
 
 pub mod apply;
+mod await_roll;
 mod checkup;
 pub mod context;
 mod describe;
@@ -32,7 +33,8 @@ use crate::{
     },
 };
 
-pub use apply::{Applied, apply, await_roll};
+pub use apply::{Applied, apply};
+pub use await_roll::await_roll;
 pub use checkup::checkup;
 pub use destroy::destroy;
 pub use teardown::{Teardown, plan_destroy};

@@ -42,8 +42,15 @@ pub async fn start(ctx: &Context<'_>, planned: &Planned) -> Result<String, Failu
 /// What came of a cancel.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cancelled {
-    /// This refresh has ended; what is left then, and what comes of it.
-    Ended(Refresh, status::Rollout),
+    /// The refresh of this id has ended.
+    Ended {
+        /// Its id.
+        id: String,
+        /// How it ended; `None` if AWS does not tell.
+        status: Option<String>,
+        /// What is left then, and what comes of it; `None` if AWS does not tell.
+        left: Option<Box<status::Rollout>>,
+    },
     /// None was active in the group, if there even is one.
     Nothing(Option<Group>),
 }
@@ -63,10 +70,12 @@ pub async fn cancel(ctx: &Context<'_>, scope: &Scope) -> Result<Cancelled, Failu
         ctx.progress.tell(Event::Warning(warning));
     }
     end(ctx, scope, &name).await?;
-    let seen = pool(ctx.cloud, scope, &[]).await?;
-    let left = status::roll(scope, &seen, ctx.clock.now());
-    let ended = seen.refreshes.into_iter().find(|refresh| refresh.id == active.id).unwrap_or(active);
-    Ok(Cancelled::Ended(ended, left))
+    // What was asked for is done, whatever comes of a look at what is left.
+    let seen = pool(ctx.cloud, scope, &[]).await.ok();
+    let ended = seen.as_ref().and_then(|seen| seen.refreshes.iter().find(|refresh| refresh.id == active.id));
+    let status = ended.map(|ended| ended.status.clone()).filter(|status| roll::is_final(status));
+    let left = seen.as_ref().map(|seen| Box::new(status::roll(scope, seen, ctx.clock.now())));
+    Ok(Cancelled::Ended { id: active.id, status, left })
 }
 
 /// The group, which must be the pool's, and its refreshes; none if there is no group.

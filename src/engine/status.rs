@@ -2,15 +2,19 @@
 
 use futures_util::join;
 
-use super::{Planned, explain::together, plan_with};
+use super::{
+    Planned,
+    explain::{diagnostic, together},
+    plan_with,
+};
 use crate::{
     cloud::{Cloud, CloudError, ErrorKind, TemplateQuery, VersionQuery},
     contract::request::{Request, Scope},
     error::Failure,
     model::{
         names::Names,
-        observed::{Activity, Group, Known, Template, TemplateVersion},
-        status::Seen,
+        observed::{Group, Known, Template, TemplateVersion},
+        status::{Seen, Untold},
         target,
     },
 };
@@ -46,14 +50,20 @@ pub async fn look_again(
     let seen = match &planned {
         Ok(planned) => {
             let observed = &planned.observed;
-            Seen {
+            let mut untold = Untold::default();
+            let mut seen = Seen {
                 group: observed.group.clone(),
                 instances: observed.instances.clone(),
                 refreshes: observed.refreshes.clone(),
                 templates: observed.templates.clone(),
-                versions: observed.versions.clone(),
-                activities: allowed(activities)?,
-            }
+                versions: Vec::new(),
+                activities: if_told(activities, &mut untold.activities)?,
+                untold,
+            };
+            // A plan reads what it may change: not the version that somebody has pinned the group to.
+            let known: Vec<TemplateVersion> = observed.versions.iter().chain(versions).cloned().collect();
+            read_versions(cloud, &mut seen, &known).await?;
+            seen
         }
         Err(_) => pool(cloud, scope, versions).await?,
     };
@@ -76,13 +86,15 @@ pub(super) async fn pool(
         cloud.activities(&names.group),
     );
     let mut errors: Vec<CloudError> = Vec::new();
+    let mut untold = Untold::default();
     let mut seen = Seen {
         group: keep(group, &mut errors).flatten(),
         instances: keep(instances, &mut errors).unwrap_or_default(),
         refreshes: keep(refreshes, &mut errors).unwrap_or_default(),
         templates: keep(templates, &mut errors).unwrap_or_default(),
         versions: Vec::new(),
-        activities: keep(allowed(activities), &mut errors).flatten(),
+        activities: keep(if_told(activities, &mut untold.activities), &mut errors).flatten(),
+        untold,
     };
     if !errors.is_empty() {
         return Err(together(errors));
@@ -93,7 +105,7 @@ pub(super) async fn pool(
     {
         seen.templates.extend(cloud.templates(&TemplateQuery::Id(used.id.clone())).await?);
     }
-    seen.versions = read_versions(cloud, &seen, versions).await?;
+    read_versions(cloud, &mut seen, versions).await?;
     Ok(seen)
 }
 
@@ -104,37 +116,48 @@ fn of_group<'a>(group: Option<&Group>, templates: &'a [Template]) -> Option<&'a 
 }
 
 /// The version of the group's template that the group launches, and the latest: what new members register, and how
-/// often a roll may have failed for it. Without permission neither is known.
+/// often a roll may have failed for it. Without an answer neither is known.
 async fn read_versions(
     cloud: &dyn Cloud,
-    seen: &Seen,
+    seen: &mut Seen,
     known: &[TemplateVersion],
-) -> Result<Vec<TemplateVersion>, CloudError> {
-    let Some(template) = of_group(seen.group.as_ref(), &seen.templates) else { return Ok(Vec::new()) };
+) -> Result<(), CloudError> {
+    known.clone_into(&mut seen.versions);
+    let Some(template) = of_group(seen.group.as_ref(), &seen.templates) else { return Ok(()) };
     let in_use = seen.version_in_use().unwrap_or(template.latest_version);
     let is_known = |number: u64| known.iter().any(|v| v.template_id == template.id && v.number == number);
     if is_known(in_use) && is_known(template.latest_version) {
-        return Ok(known.to_vec());
+        return Ok(());
     }
     let query = if [template.latest_version, template.default_version].contains(&in_use) {
         VersionQuery::CurrentById(template.id.clone())
     } else {
         VersionQuery::All(template.id.clone())
     };
-    match cloud.versions(&query).await {
-        Err(error) if error.kind == ErrorKind::AccessDenied => Ok(Vec::new()),
-        answer => answer,
+    let read = if_told(cloud.versions(&query).await, &mut seen.untold.versions)?;
+    if let Some(read) = read {
+        seen.versions = read;
     }
+    Ok(())
 }
 
 fn keep<T>(result: Result<T, CloudError>, errors: &mut Vec<CloudError>) -> Option<T> {
     result.map_err(|error| errors.push(error)).ok()
 }
 
-/// Only the reasons of failed launches are missing without this permission.
-fn allowed(answer: Result<Vec<Activity>, CloudError>) -> Result<Option<Vec<Activity>>, CloudError> {
+/// What a status can do without: where AWS does not tell it, why it does not is noted. An interrupted run gets no
+/// status, and what makes every call fail is an error.
+fn if_told<T>(answer: Result<T, CloudError>, why: &mut Option<String>) -> Result<Option<T>, CloudError> {
     match answer {
-        Err(error) if error.kind == ErrorKind::AccessDenied => Ok(None),
-        answer => answer.map(Some),
+        Ok(told) => Ok(Some(told)),
+        Err(error) if is_of_all_calls(error.kind) => Err(error),
+        Err(error) => {
+            *why = Some(diagnostic(&error).detail);
+            Ok(None)
+        }
     }
+}
+
+fn is_of_all_calls(kind: ErrorKind) -> bool {
+    matches!(kind, ErrorKind::Interrupted | ErrorKind::Credentials | ErrorKind::Settings)
 }

@@ -2,7 +2,7 @@
 
 use super::{
     members::{self, Member},
-    observed::{Activity, Group},
+    observed::{Activity, Group, Refresh},
     roll, target,
 };
 use crate::clock::Timestamp;
@@ -50,6 +50,14 @@ pub(super) fn failing(group: &Group, members: &[Member], activities: &[Activity]
         Launching::Idle => false,
     };
     is_due.then(|| told(failed))
+}
+
+/// What is said of launches of a refresh that fail, as a sentence without its full stop: while it replaces members, and
+/// the last launch since it began was in vain.
+pub fn failing_roll(refresh: &Refresh, activities: &[Activity]) -> Option<String> {
+    let start = refresh.start.filter(|_| roll::replaces(refresh))?;
+    let is_its = |failed: &&Activity| failed.start >= start || failed.start == Timestamp::default();
+    latest_failed(activities).filter(is_its).map(told)
 }
 
 /// The latest failed launch in AWS's words, if no launch succeeded after it; a sentence without its full stop.

@@ -147,6 +147,9 @@ pub struct Refresh {
     pub percentage: Option<u32>,
     /// Instances left to update, in AWS's number; before AWS has counted them it is 0 as well.
     pub remaining: Option<u32>,
+    /// Seconds that a replacement warms up, if AWS tells.
+    #[serde(default)]
+    pub warmup_seconds: Option<u32>,
     /// Template of the desired configuration, if it has one.
     pub desired_template: Option<TemplateUse>,
 }

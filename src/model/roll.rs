@@ -5,11 +5,16 @@ use std::collections::BTreeSet;
 use super::{
     members::Member,
     observed::{Group, GroupMember, Instance, Refresh, Template, TemplateUse},
+    ownership,
     plan::{AffectedMember, FieldChange, INSTANCE_REFRESH},
+    processes,
     records::{self, RollMark},
     target,
 };
-use crate::{clock::Timestamp, contract::problem::Diagnostic};
+use crate::{
+    clock::Timestamp,
+    contract::{problem::Diagnostic, request::Tags},
+};
 
 /// Failed refreshes for one template version, after which no further one is started by itself.
 pub const FAILURES_MAX: usize = 3;
@@ -40,6 +45,31 @@ pub fn is_final(status: &str) -> bool {
 /// The refresh that is under way, if any.
 pub fn active(refreshes: &[Refresh]) -> Option<&Refresh> {
     refreshes.iter().find(|r| !is_final(&r.status))
+}
+
+/// Whether a refresh replaces members, or is about to: not one that AWS cancels, takes back, or only watches.
+pub fn replaces(refresh: &Refresh) -> bool {
+    !is_final(&refresh.status)
+        && !matches!(refresh.status.as_str(), "Cancelling" | "RollbackInProgress" | "Baking")
+}
+
+/// The suspended processes that somebody has to resume before a refresh of a pool's group goes on: one that is under
+/// way, or one that is about to be started. A stranger's group is nobody's to resume.
+pub fn waits_for(identity: &Tags, group: &Group, refresh: Option<&Refresh>) -> Vec<&'static str> {
+    let is_held = !group.deleting && refresh.is_none_or(replaces);
+    if is_held && ownership::is_ours(identity, &group.tags()) {
+        processes::missing(group, processes::OF_ROLLS)
+    } else {
+        Vec::new()
+    }
+}
+
+/// The seconds of warm-up that a refresh waits for now, as far as the group tells: replacements are in service beside
+/// those whose place they take.
+pub fn warm_up(group: &Group, refresh: &Refresh) -> Option<u32> {
+    let in_service = group.members.iter().filter(|member| member.lifecycle == "InService").count();
+    let waits = refresh.status == "InProgress" && in_service > group.desired as usize;
+    refresh.warmup_seconds.filter(|seconds| waits && *seconds > 0)
 }
 
 /// Whether a member is on its way out of its group.

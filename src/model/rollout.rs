@@ -134,7 +134,7 @@ fn apply_first(why: &str) -> Diagnostic {
         "The pool is not as the inputs ask for",
         format!(
             "{why} New members would come up with what is there now. Nothing was changed. Run apply first; it rolls \
-             by itself if the version or the pinned image changed, and rollout start rolls the rest."
+             by itself if the version or the pinned image changed, and machinepool rollout start rolls the rest."
         ),
     )
 }
@@ -152,7 +152,7 @@ fn in_the_way(active: &Refresh) -> Diagnostic {
     Diagnostic::error(
         format!("Instance refresh {} is {}", active.id, active.status),
         "It was not started for the group's present template, or is about to end, and a group has one at a time. \
-         Nothing was changed. Wait until it has ended, or stop it with rollout cancel, then start again.",
+         Nothing was changed. Wait until it has ended, or stop it with machinepool rollout cancel, then start again.",
     )
 }
 

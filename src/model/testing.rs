@@ -8,7 +8,7 @@ use super::{
         Template, TemplateUse, TemplateVersion,
     },
     resources::TemplateData,
-    status::Seen,
+    status::{Seen, Untold},
     userdata,
 };
 use crate::clock::Timestamp;
@@ -202,6 +202,7 @@ pub(crate) fn seen(versions: &[u32]) -> Seen {
             ..TemplateVersion::default()
         }],
         activities: Some(Vec::new()),
+        untold: Untold::default(),
     }
 }
 

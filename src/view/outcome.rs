@@ -1,7 +1,12 @@
 //! The sentences that begin and end a command. Programs parse the last three.
 
 use super::{plan::Purpose, text};
-use crate::model::{observed::Group, plan::Counts, roll, status::Rollout};
+use crate::model::{
+    observed::Group,
+    plan::Counts,
+    roll,
+    status::{ASK_ROLLOUT_STATUS, Rollout},
+};
 
 /// `Plan: 2 to add, 1 to change, 0 to destroy.` Without a line end.
 pub fn plan_summary(counts: Counts) -> String {
@@ -67,7 +72,7 @@ pub fn only_aside(ids: &[String]) -> String {
 /// A roll is under way already.
 pub fn rollout_runs(id: &str, status: &str) -> String {
     format!(
-        "Nothing to start: instance refresh {} is {} already. rollout status tells how far it is.\n",
+        "Nothing to start: instance refresh {} is {} already. machinepool rollout status tells how far it is.\n",
         text::line(id),
         text::line(status)
     )
@@ -89,17 +94,18 @@ pub fn nothing_to_cancel(name: &str, group: Option<&Group>) -> String {
     format!("Nothing to cancel: {why}.\n")
 }
 
-/// A cancel is done: the refresh that ended, its status, and what is left.
-pub fn rollout_cancelled(id: &str, status: &str, left: &Rollout) -> String {
-    let behind = match behind(left) {
+/// A cancel is done: the refresh that ended, its status, and what is left; the latter two as far as AWS tells.
+pub fn rollout_cancelled(id: &str, status: Option<&str>, left: Option<&Rollout>) -> String {
+    let how = status.map_or(String::new(), |status| format!(": {}", text::line(status)));
+    let behind = match left.and_then(behind) {
         Some(behind) => format!("{behind}. "),
         None => String::new(),
     };
+    let next = left.map_or_else(|| ASK_ROLLOUT_STATUS.to_owned(), |left| left.next_after(id));
     format!(
-        "Instance refresh {} has ended: {}. What was replaced stays. {behind}{}\n",
+        "Instance refresh {} has ended{how}. What was replaced stays. {behind}{}\n",
         text::line(id),
-        text::line(status),
-        text::line(&left.next)
+        text::line(&next)
     )
 }
 
@@ -141,17 +147,28 @@ mod tests {
             ..Refresh::default()
         };
         seen.refreshes = vec![refresh];
-        rollout_cancelled("r-1", status, &status::roll(&testing::request(|_| {}).scope, &seen, NOW))
+        let left = status::roll(&testing::request(|_| {}).scope, &seen, NOW);
+        rollout_cancelled("r-1", Some(status), Some(&left))
     }
 
     #[test]
     fn an_apply_leaves_only_a_roll_of_ours_that_was_cancelled() {
         let ours = cancelled("Cancelled", None, &[2, 1, 0]);
-        assert!(ours.contains("an apply leaves it so. rollout start goes on."), "{ours}");
+        assert!(ours.contains("an apply leaves it so. machinepool rollout start goes on."), "{ours}");
         let foreign = cancelled("Cancelled", Some("lt-other"), &[2, 0]);
         assert!(!foreign.contains("leaves it so") && foreign.contains("An apply replaces"), "{foreign}");
         let failed = cancelled("Failed", None, &[2, 0]);
         assert!(!failed.contains("leaves it so") && failed.contains("The next apply starts it"), "{failed}");
+    }
+
+    #[test]
+    fn a_cancel_of_which_aws_tells_no_more_is_done_all_the_same() {
+        let told = rollout_cancelled("r-1", None, None);
+        assert_eq!(
+            told,
+            "Instance refresh r-1 has ended. What was replaced stays. machinepool rollout status tells what comes \
+             next.\n"
+        );
     }
 
     #[test]

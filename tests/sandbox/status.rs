@@ -7,6 +7,7 @@ use machinepool::{
     error::Kind,
     model::{
         observed::Launch,
+        plan::Plan,
         rollout::Rollout,
         status::{self, Compared, Status},
     },
@@ -54,19 +55,71 @@ fn a_look_costs_six_calls_and_one_more_than_a_plan_if_it_compares() {
     assert!(lab.cloud.writes().is_empty());
 }
 
-/// Without permission to read versions of the template there is a status all the same.
+/// Without an answer about versions of the template, or about activities, there is a status all the same.
 #[test]
-fn labels_that_may_not_be_read_are_not_known() {
+fn what_a_status_can_do_without_does_not_fail_it() {
     let lab = settled();
     assert_eq!(status_of(&lab).node_labels.count, Some(1));
-    lab.set_fault(move |_, call| {
-        (call.operation == "ec2:DescribeLaunchTemplateVersions")
-            .then(|| call.error("us-east-1", "UnauthorizedOperation", "no"))
-    });
-    assert_eq!(status_of(&lab).node_labels.count, None);
+    let request = patched(json!({}));
+    for code in ["UnauthorizedOperation", "RequestLimitExceeded", "InternalError", "RequestTimeout", ""] {
+        lab.set_fault(move |_, call| {
+            (call.operation == "ec2:DescribeLaunchTemplateVersions")
+                .then(|| call.error("us-east-1", code, "no"))
+        });
+        let status = status_of(&lab);
+        assert_eq!((status.node_labels.count, status.counts.running), (None, 3), "{code}");
+        let told: Vec<&str> = status.warnings.iter().map(|warning| warning.summary.as_str()).collect();
+        assert_eq!(told, ["The version of the launch template could not be read"], "{code}");
+        lab.set_fault(move |_, call| {
+            (call.operation == "autoscaling:DescribeScalingActivities")
+                .then(|| call.error("us-east-1", code, "no"))
+        });
+        let status = status_of(&lab);
+        assert_eq!((status.activities.as_ref(), status.node_labels.count), (None, Some(1)), "{code}");
+        assert!(
+            status.warnings[0].summary.starts_with("Scaling activities"),
+            "{code}: {:?}",
+            status.warnings
+        );
+        assert!(lab.look(&request.scope, Some(&request)).unwrap().planned.unwrap().is_ok(), "{code}");
+    }
 }
 
-/// Whoever has pinned the group to a version that is neither the latest nor the default sees that version's labels.
+/// What was asked for is done.
+#[test]
+fn a_cancel_is_a_success_whatever_fails_after_it() {
+    for operation in ["ec2:DescribeLaunchTemplateVersions", "ec2:DescribeInstances"] {
+        let lab = settled();
+        let newer = patched(json!({"kubernetes_version": "v1.35.0"}));
+        lab.apply(&newer).unwrap();
+        lab.wait(Duration::from_secs(30));
+        lab.set_fault(move |_, call| {
+            (call.operation == operation).then(|| call.error("us-east-1", "RequestLimitExceeded", "no"))
+        });
+        let Cancelled::Ended { left, .. } = lab.cancel_rollout(&newer.scope).unwrap() else { panic!() };
+        assert_eq!(left.is_some(), operation == "ec2:DescribeLaunchTemplateVersions", "{operation}");
+    }
+}
+
+/// What AWS says of one refresh is no word about the one that somebody has started since.
+#[test]
+fn a_wait_for_a_roll_that_another_one_took_the_place_of_says_so() {
+    let lab = settled();
+    let newer = patched(json!({"kubernetes_version": "v1.35.0"}));
+    let first = lab.apply(&newer).unwrap().refresh.unwrap();
+    lab.wait(Duration::from_secs(30));
+    lab.cancel_rollout(&newer.scope).unwrap();
+    assert!(matches!(lab.start_rollout(&newer).unwrap(), Rollout::Start(_)));
+    let failure = lab.await_roll(&newer.scope, Some(&first)).unwrap_err();
+    let detail = &failure.diagnostics[0].detail;
+    assert!(
+        detail.contains("Another one, instance refresh") && !detail.contains("goes on by itself"),
+        "{detail}"
+    );
+}
+
+/// Whoever has pinned the group to a version that is neither the latest nor the default sees that version's labels,
+/// with short inputs and with complete ones.
 #[test]
 fn labels_are_those_of_a_pinned_version() {
     let lab = settled();
@@ -77,8 +130,15 @@ fn labels_are_those_of_a_pinned_version() {
         let Launch::Template(used) = &mut world.groups.get_mut(GROUP).unwrap().launch else { panic!() };
         used.version = "2".to_owned();
     });
-    let registered = status_of(&lab).node_labels.registered.unwrap();
-    assert_eq!(registered["team"], "b", "{registered:?}");
+    let request = patched(json!({"node_labels": {"team": "c"}}));
+    let plan = Plan::default();
+    for (request, compared) in [(None, Compared::Not("a test")), (Some(&request), Compared::With(&plan))] {
+        let scope = patched(json!({"node_labels": {"team": "c"}})).scope;
+        let looked = lab.look(&scope, request).unwrap();
+        let labels = status::status(&scope, "us-east-1", &looked.seen, compared, lab.now()).node_labels;
+        assert_eq!(labels.registered.as_ref().unwrap()["team"], "b", "{labels:?}");
+        assert_eq!(labels.as_asked, request.map(|_| false));
+    }
 }
 
 #[test]
@@ -166,8 +226,9 @@ fn a_cancelled_roll_stays_so_until_somebody_starts_it_again() {
     assert!(matches!(nothing, Cancelled::Nothing(Some(_))), "nothing to cancel is a success");
     lab.apply(&newer).unwrap();
     lab.wait(Duration::from_secs(30));
-    let Cancelled::Ended(refresh, left) = lab.cancel_rollout(&newer.scope).unwrap() else { panic!() };
-    assert_eq!(refresh.status, "Cancelled");
+    let cancelled = lab.cancel_rollout(&newer.scope).unwrap();
+    let Cancelled::Ended { status, left: Some(left), .. } = cancelled else { panic!("{cancelled:?}") };
+    assert_eq!(status.as_deref(), Some("Cancelled"));
     assert!(left.on_other_template > 0 && left.next.contains("an apply leaves it so"), "{left:?}");
     let warned = lab.apply(&newer).unwrap();
     assert_eq!(warned.refresh, None, "an apply leaves it so");

@@ -52,6 +52,7 @@ impl StoredRefresh {
             end: self.end,
             percentage: Some(percentage),
             remaining: Some(left),
+            warmup_seconds: Some(self.options.warmup_seconds),
             desired_template: self.options.desired.clone(),
         }
     }

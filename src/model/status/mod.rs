@@ -17,6 +17,7 @@ use crate::{
 mod activities;
 mod labels;
 mod next;
+mod pace;
 mod rollout;
 mod rows;
 mod warnings;
@@ -26,7 +27,7 @@ mod tests;
 
 pub use activities::ActivityStatus;
 pub use labels::LabelsStatus;
-pub use rollout::{RefreshStatus, RolledGroup, Rollout};
+pub use rollout::{ASK_ROLLOUT_STATUS, RefreshStatus, RolledGroup, Rollout};
 pub use rows::{Behind, MemberStatus};
 
 /// The version of the form in which programs read a status.
@@ -45,8 +46,19 @@ pub struct Seen {
     pub templates: Vec<Template>,
     /// Versions of the group's template, as far as they were asked for.
     pub versions: Vec<TemplateVersion>,
-    /// Scaling activities, newest first; `None` if the credentials may not read them.
+    /// Scaling activities, newest first; `None` if AWS does not tell them.
     pub activities: Option<Vec<Activity>>,
+    /// Why AWS did not tell what a status can do without.
+    pub untold: Untold,
+}
+
+/// Why AWS did not tell something, in sentences; `None` where it did, or was not asked.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Untold {
+    /// Scaling activities.
+    pub activities: Option<String>,
+    /// Versions of the launch template.
+    pub versions: Option<String>,
 }
 
 /// Whether the pool was compared with its inputs.
@@ -84,7 +96,7 @@ pub struct Status {
     pub members: Vec<MemberStatus>,
     /// The instance refresh.
     pub rollout: Rollout,
-    /// The latest scaling activities, newest first; `None` if they may not be read.
+    /// The latest scaling activities, newest first; `None` if AWS does not tell them.
     pub activities: Option<Vec<ActivityStatus>>,
     /// What an apply would do.
     pub apply: Pending,

@@ -43,14 +43,14 @@ pub(super) fn next(decision: &Decision, group: &Group, known: Told<'_>, rows: &[
         Decision::Start => again(known.failures),
         Decision::GivenUp(_) => format!(
             "The roll failed {} times in a row, and an apply does not start it again. Mend the cause; a new template \
-             version, or rollout start, begins anew.",
+             version, or machinepool rollout start, begins anew.",
             roll::FAILURES_MAX
         ),
         Decision::Stopped(_) => {
-            format!("{it} was stopped, and an apply leaves it so. rollout start goes on.")
+            format!("{it} was stopped, and an apply leaves it so. machinepool rollout start goes on.")
         }
         Decision::Leftover if rolled => {
-            format!("{it} left members on another template behind. rollout start replaces them.")
+            format!("{it} left members on another template behind. machinepool rollout start replaces them.")
         }
         Decision::Leftover => format!("{it} left members on another template behind."),
     };
@@ -75,7 +75,9 @@ fn again(failures: Option<usize>) -> String {
         Some(1) => " in all; for this template version it failed once",
         Some(_) => " in all; for this template version it failed twice",
     };
-    format!("The next apply starts it again, up to three times{so_far}. rollout start begins anew.")
+    format!(
+        "The next apply starts it again, up to three times{so_far}. machinepool rollout start begins anew."
+    )
 }
 
 fn is_behind(row: &MemberStatus) -> bool {
@@ -106,7 +108,7 @@ fn stay(rows: &[MemberStatus], aside: &[&str]) -> String {
     let (stay, them) = if all == 1 { ("stays", "it") } else { ("stay", "them") };
     match all - aside.len().min(all) {
         0 => format!("{who} and {stay}."),
-        _ if aside.is_empty() => format!("{who} and {stay}; rollout start replaces {them}."),
-        _ => format!("{who} and {stay}; rollout start replaces those not in standby."),
+        _ if aside.is_empty() => format!("{who} and {stay}; machinepool rollout start replaces {them}."),
+        _ => format!("{who} and {stay}; machinepool rollout start replaces those not in standby."),
     }
 }

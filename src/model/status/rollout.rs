@@ -2,7 +2,11 @@
 
 use serde::Serialize;
 
-use super::{Behind, Current, MemberStatus, Seen, moment_if_any, next, warnings};
+use super::{
+    Behind, Current, MemberStatus, Seen, moment_if_any, next,
+    pace::{Pace, Waits},
+    warnings,
+};
 use crate::{
     clock::Timestamp,
     contract::{problem::Diagnostic, request::Scope},
@@ -24,6 +28,10 @@ pub struct Rollout {
     pub refresh: Option<RefreshStatus>,
     /// How often in a row the roll has failed for the latest template version; `None` where that cannot be told.
     pub failures: Option<usize>,
+    /// Why launches of the roll that is under way fail, in AWS's words; `None` if they do not, or that is not known.
+    pub launch_failure: Option<String>,
+    /// Replacements whose warm-up the roll that is under way waits for.
+    pub warming: Vec<String>,
     /// Suspended processes without which a roll that is under way, or that an apply would start, does not go on.
     pub waits_for: Vec<&'static str>,
     /// Members on another launch template than the group's.
@@ -70,12 +78,35 @@ pub struct RefreshStatus {
     pub percentage: Option<u32>,
     /// Instances left to replace; `None` before AWS has counted them.
     pub remaining: Option<u32>,
-    /// When it ends if it goes on as so far; `None` before the first instance is replaced, and while it waits for
-    /// processes.
+    /// Seconds that a replacement warms up before one that it replaces goes; `None` if AWS does not tell.
+    pub warmup_seconds: Option<u32>,
+    /// When it ends if it goes on as so far; `None` while that cannot be told: before the first instance is replaced,
+    /// while it waits for processes or its launches fail, and during the last warm-up.
     #[serde(serialize_with = "moment_if_any")]
     pub estimated_end_at: Option<Timestamp>,
     /// Whether it was started for the template that the group has now.
     pub of_current_template: bool,
+}
+
+/// What is said where nobody knows what comes next.
+pub const ASK_ROLLOUT_STATUS: &str = "machinepool rollout status tells what comes next.";
+
+impl Rollout {
+    /// What comes next once the refresh of this id has ended: another one may have been started since.
+    pub fn next_after(&self, ended: &str) -> String {
+        match &self.refresh {
+            // The reading lags.
+            Some(refresh) if self.active && refresh.id == ended => ASK_ROLLOUT_STATUS.to_owned(),
+            Some(other) if self.active => format!(
+                "Another one, instance refresh {}, is {} now. machinepool rollout status tells how far it is.",
+                other.id, other.status
+            ),
+            Some(other) if other.id != ended => {
+                format!("The latest one, instance refresh {}, is {}. {}", other.id, other.status, self.next)
+            }
+            _ => self.next.clone(),
+        }
+    }
 }
 
 pub(super) fn rollout(
@@ -86,13 +117,8 @@ pub(super) fn rollout(
     now: Timestamp,
 ) -> Rollout {
     let group = seen.group.as_ref();
-    let mark = group.and_then(roll::mark);
     let template = current.and_then(|current| seen.templates.iter().find(|t| t.id == current.id));
-    let hash = mark.as_ref().map(|mark| mark.hash.clone()).unwrap_or_default();
-    let mut own = roll::belonging(mark.as_ref(), &hash, template, &seen.refreshes);
-    if let (Some(group), Some(current)) = (group, current) {
-        own = roll::serving(own, group, current.name, &seen.instances, &seen.refreshes);
-    }
+    let own = own_refreshes(seen, current, template);
     // The first version of a template is as old as that.
     let first = template.filter(|template| template.latest_version == 1).map(|t| t.created);
     let created = template.and_then(|template| seen.version_created(template)).or(first);
@@ -106,13 +132,15 @@ pub(super) fn rollout(
         _ => Decision::NotDue,
     };
     let is_due = |group: &&Group| decision == Decision::Start && group.max > 0;
-    let held = group.filter(|group| !group.deleting && (active.is_some() || is_due(group)));
-    let waits_for = held.map_or_else(Vec::new, |group| processes::missing(group, processes::OF_ROLLS));
-    let end = |refresh: &Refresh| estimated_end(refresh, now).filter(|_| waits_for.is_empty());
+    let held = group.filter(|group| active.is_some() || is_due(group));
+    let waits_for = held.map_or_else(Vec::new, |group| roll::waits_for(&scope.identity, group, active));
+    let pace = group.zip(active).map(|(group, refresh)| Pace::of(seen, group, refresh, rows, now));
+    let pace = pace.unwrap_or_default();
+    let end = pace.end.filter(|_| waits_for.is_empty() && pace.failing.is_none());
     let foreign = group.and_then(|group| warnings::owner(scope, group));
     let told = next::Told { own: &own, shown, failures: created.map(|at| roll::failures(&own, at)) };
     let next = unrolled(group, foreign.is_some())
-        .or_else(|| Some(while_active(group?, active?, is_own(active?))))
+        .or_else(|| Some(while_active(active?, is_own(active?), &waits_for, &pace)))
         .or_else(|| without_template(current, template))
         .or_else(|| Some(next::next(&decision, group?, told, rows)))
         .unwrap_or_default();
@@ -123,9 +151,10 @@ pub(super) fn rollout(
             owned: foreign.is_none(),
         }),
         active: active.is_some(),
-        refresh: shown.map(|refresh| described(refresh, is_own(refresh), end(refresh))),
+        refresh: shown.map(|refresh| described(refresh, is_own(refresh), end)),
         failures: told.failures,
-        waits_for,
+        launch_failure: pace.failing,
+        warming: pace.warming,
         on_other_template: count(rows, Behind::OtherTemplate),
         on_older_version: count(rows, Behind::OlderVersion),
         on_deleted_template: count(rows, Behind::DeletedTemplate),
@@ -134,8 +163,28 @@ pub(super) fn rollout(
         warnings: foreign
             .into_iter()
             .chain(group.and_then(processes::warning))
-            .chain(held.and_then(|group| processes::waits("roll", group, processes::OF_ROLLS)))
+            .chain(group.and_then(|group| processes::waits("roll", group, &waits_for)))
+            .chain(warnings::versions(seen))
+            .chain(active.and_then(|_| warnings::activities(seen)))
             .collect(),
+        waits_for,
+    }
+}
+
+/// The refreshes that belong to the group's template, newest first.
+fn own_refreshes<'s>(
+    seen: &'s Seen,
+    current: Option<&Current<'_>>,
+    template: Option<&Template>,
+) -> Vec<&'s Refresh> {
+    let mark = seen.group.as_ref().and_then(roll::mark);
+    let hash = mark.as_ref().map(|mark| mark.hash.clone()).unwrap_or_default();
+    let own = roll::belonging(mark.as_ref(), &hash, template, &seen.refreshes);
+    match (&seen.group, current) {
+        (Some(group), Some(current)) => {
+            roll::serving(own, group, current.name, &seen.instances, &seen.refreshes)
+        }
+        _ => own,
     }
 }
 
@@ -180,42 +229,35 @@ fn described(
         ended_at: refresh.end,
         percentage: refresh.percentage,
         remaining: refresh.left(),
+        warmup_seconds: refresh.warmup_seconds,
         estimated_end_at,
         of_current_template,
     }
 }
 
-/// The end of a refresh that goes on as fast as so far.
-fn estimated_end(refresh: &Refresh, now: Timestamp) -> Option<Timestamp> {
-    let (start, done) = (refresh.start?, refresh.percentage?);
-    if refresh.status != "InProgress" || !(1..100).contains(&done) {
-        return None;
+fn while_active(refresh: &Refresh, is_own: bool, waits_for: &[&str], pace: &Pace) -> String {
+    const STOP: &str = "machinepool rollout cancel stops it.";
+    match refresh.status.as_str() {
+        "Cancelling" => return "It is being cancelled.".to_owned(),
+        "RollbackInProgress" => return "AWS takes back what it replaced.".to_owned(),
+        _ => {}
     }
-    let whole = now.since(start).checked_mul(100)? / done;
-    Some(start.plus(whole))
-}
-
-fn while_active(group: &Group, refresh: &Refresh, is_own: bool) -> String {
-    let missing = processes::missing(group, processes::OF_ROLLS);
-    match (refresh.status.as_str(), is_own) {
-        ("Cancelling", _) => "It is being cancelled.".to_owned(),
-        ("RollbackInProgress", _) => "AWS takes back what it replaced.".to_owned(),
-        (_, true) if missing.is_empty() => "It goes on by itself; rollout cancel stops it.".to_owned(),
-        (_, true) => {
-            format!(
-                "It waits {}; then it goes on by itself. rollout cancel stops it.",
-                processes::until(&missing)
-            )
+    let waits = pace.waits(refresh, waits_for);
+    match (is_own, waits) {
+        (true, None) => format!("It goes on by itself; {STOP}"),
+        (true, Some(Waits::Fails(failure))) => {
+            format!("{failure} It goes on once launches succeed; {STOP}")
         }
-        (_, false) => {
-            let waits = if missing.is_empty() {
-                String::new()
-            } else {
-                format!(" It waits {}.", processes::until(&missing))
+        (true, Some(Waits::Until(what))) => format!("It waits {what}; then it goes on by itself. {STOP}"),
+        (false, waits) => {
+            let waits = match waits {
+                None => String::new(),
+                Some(Waits::Fails(failure)) => format!(" {failure}"),
+                Some(Waits::Until(what)) => format!(" It waits {what}."),
             };
             format!(
-                "It was not started for the group's present template.{waits} An apply that has to roll ends it; rollout \
-                 cancel does so at once."
+                "It was not started for the group's present template.{waits} An apply that has to roll ends it; \
+                 machinepool rollout cancel does so at once."
             )
         }
     }

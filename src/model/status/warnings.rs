@@ -41,12 +41,7 @@ pub(super) fn warnings(
             "Its outputs fail, and the controller is told nothing new. Split the pool.",
         ));
     }
-    if seen.activities.is_none() {
-        warnings.push(Diagnostic::warning(
-            "Scaling activities may not be read",
-            "Why a launch fails cannot be told: the credentials lack autoscaling:DescribeScalingActivities.",
-        ));
-    }
+    warnings.extend(activities(seen).filter(|warning| !of_roll.contains(warning)));
     let dropped = labels::split(&scope.node_labels).1;
     if !dropped.is_empty() {
         warnings.push(Diagnostic::warning(
@@ -62,6 +57,28 @@ pub(super) fn warnings(
         }
     }
     warnings
+}
+
+/// Says why scaling activities are not known, if they are not.
+pub(super) fn activities(seen: &Seen) -> Option<Diagnostic> {
+    let (how, why) = match &seen.untold.activities {
+        _ if seen.activities.is_some() => return None,
+        Some(why) => ("could not", why.as_str()),
+        None => ("may not", "the credentials lack autoscaling:DescribeScalingActivities."),
+    };
+    Some(Diagnostic::warning(
+        format!("Scaling activities {how} be read"),
+        format!("Why a launch fails cannot be told: {why}"),
+    ))
+}
+
+/// Says why the group's launch template version is not known, if that was asked in vain.
+pub(super) fn versions(seen: &Seen) -> Option<Diagnostic> {
+    let why = seen.untold.versions.as_ref()?;
+    Some(Diagnostic::warning(
+        "The version of the launch template could not be read",
+        format!("Which labels new members register, and how often a roll has failed, cannot be told: {why}"),
+    ))
 }
 
 /// Says that the group is not the pool's, if it is not.

@@ -146,8 +146,8 @@ pub(crate) fn cancel_rollout(session: &Session<'_>, args: &RolloutCancelArgs) ->
             let run = session.open(Place::Scope(&scope), interrupt).await?;
             let cancelled = engine::rollout::cancel(&run.context(args.timeout), &scope).await?;
             run.ui.result(&match cancelled {
-                Cancelled::Ended(refresh, left) => {
-                    view::rollout_cancelled(&refresh.id, &refresh.status, &left)
+                Cancelled::Ended { id, status, left } => {
+                    view::rollout_cancelled(&id, status.as_deref(), left.as_deref())
                 }
                 Cancelled::Nothing(group) => {
                     view::nothing_to_cancel(&Names::of(&scope).group, group.as_ref())

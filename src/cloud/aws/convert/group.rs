@@ -175,6 +175,7 @@ pub(in crate::cloud::aws) fn refresh(from: &InstanceRefresh) -> Refresh {
         end: moment(from.end_time()),
         percentage: count(from.percentage_complete()),
         remaining: count(from.instances_to_update()),
+        warmup_seconds: from.preferences().and_then(|preferences| count(preferences.instance_warmup())),
         desired_template: desired.map(template_use),
     }
 }

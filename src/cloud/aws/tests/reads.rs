@@ -296,13 +296,18 @@ async fn refreshes_are_newest_first_whatever_order_they_come_in() {
             item("old", "Successful", "<StartTime>2026-01-01T00:00:00Z</StartTime>"),
             item("never-begun", "Cancelled", "<EndTime>2026-01-02T00:00:00Z</EndTime>"),
             item("waiting", "Pending", ""),
-            item("newer", "SomethingNew", "<StartTime>2026-01-03T00:00:00Z</StartTime>"),
+            item(
+                "newer",
+                "SomethingNew",
+                "<StartTime>2026-01-03T00:00:00Z</StartTime><Preferences><InstanceWarmup>300</InstanceWarmup></Preferences>"
+            ),
         ),
     );
     let refreshes = aws.refreshes("g").await.unwrap();
     let ids: Vec<&str> = refreshes.iter().map(|refresh| refresh.id.as_str()).collect();
     assert_eq!(ids, ["waiting", "newer", "never-begun", "old"]);
     assert_eq!(refreshes[1].status, "SomethingNew");
+    assert_eq!((refreshes[0].warmup_seconds, refreshes[1].warmup_seconds), (None, Some(300)));
 }
 
 #[tokio::test]

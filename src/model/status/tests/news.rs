@@ -64,3 +64,27 @@ fn warnings_are_told_once() {
     assert_eq!((status.node_labels.count, status.node_labels.dropped.len()), (Some(1), 1));
     assert_eq!(of(&testing::seen(&[2])).warnings, []);
 }
+
+/// A status can do without these, and says so.
+#[test]
+fn what_could_not_be_read_is_a_warning_with_the_reason() {
+    let mut seen = testing::seen(&[2]);
+    seen.activities = None;
+    seen.versions.clear();
+    seen.untold = Untold {
+        activities: Some("Throttling: slow down.".into()),
+        versions: Some("RequestTimeout.".into()),
+    };
+    for refreshes in [Vec::new(), vec![refresh("InProgress", 10)]] {
+        seen.refreshes = refreshes;
+        let told = of(&seen).warnings;
+        let summaries: Vec<&str> = told.iter().map(|warning| warning.summary.as_str()).collect();
+        let expected =
+            ["The version of the launch template could not be read", "Scaling activities could not be read"];
+        assert_eq!(summaries, expected);
+        assert!(
+            told[0].detail.contains("RequestTimeout") && told[1].detail.contains("slow down"),
+            "{told:?}"
+        );
+    }
+}
