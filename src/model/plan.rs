@@ -229,6 +229,9 @@ pub struct Plan {
     pub overlap: u32,
     /// What is odd or costs something: dropped labels, members terminated without drain, ...
     pub warnings: Vec<Diagnostic>,
+    /// What is not as the inputs ask for and stays so, as far as this plan goes: `1 member still runs another launch
+    /// template`.
+    pub remains: Vec<String>,
     /// Clean-up, a roll under way and such: no change, no exit code 2.
     pub notes: Vec<String>,
     /// The steps.

@@ -15,7 +15,13 @@ pub(super) fn verdict(plan: &Plan, subject: &Subject<'_>) -> String {
     let pool = format!("pool {} in {}", text::line(subject.pool), text::line(subject.region));
     if plan.is_empty() {
         return match subject.purpose {
-            Purpose::Apply => format!("No changes. The {pool} is as the inputs ask for."),
+            Purpose::Apply if plan.remains.is_empty() => {
+                format!("No changes. The {pool} is as the inputs ask for.")
+            }
+            Purpose::Apply => format!(
+                "No changes. An apply would change nothing of the {pool}, but {}.",
+                text::list(&plan.remains)
+            ),
             Purpose::Destroy => format!("No changes. Of the {pool} nothing is left to destroy."),
         };
     }
@@ -80,6 +86,21 @@ fn resources(plan: &Plan) -> String {
 mod tests {
     use super::*;
     use crate::model::plan::{Change, FieldChange};
+
+    #[test]
+    fn what_stays_as_nobody_asks_for_is_told_in_the_first_sentences() {
+        let said = |remains: &[&str]| {
+            let remains = remains.iter().map(|what| (*what).to_owned()).collect();
+            let subject = Subject { pool: "a/b", region: "r", purpose: Purpose::Apply };
+            verdict(&Plan { remains, ..Plan::default() }, &subject)
+        };
+        assert_eq!(said(&[]), "No changes. The pool a/b in r is as the inputs ask for.");
+        assert_eq!(
+            said(&["1 member still runs another launch template"]),
+            "No changes. An apply would change nothing of the pool a/b in r, but 1 member still runs another launch \
+             template."
+        );
+    }
 
     #[test]
     fn a_pool_too_large_to_report_is_told_in_the_first_sentences() {

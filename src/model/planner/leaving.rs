@@ -116,7 +116,9 @@ fn outside(view: &View<'_>, live: &Group, own: &[&Member], draft: &mut Draft) ->
         ));
     }
     if !earlier.is_empty() {
-        draft.warnings.push(still_there(&live.name, &earlier));
+        let warning = still_there(&live.name, &earlier);
+        draft.remains.push(warning.summary.clone());
+        draft.warnings.push(warning);
     }
     moves
 }
@@ -263,7 +265,11 @@ fn still_there(group: &str, members: &[&Member]) -> Diagnostic {
 /// Processes that others have suspended, and what has to wait for them.
 fn suspended(view: &View<'_>, live: &Group, capacity: Capacity, moves: bool, draft: &mut Draft) {
     draft.warnings.extend(processes::warning(live));
-    let rolls = matches!(view.roll, Decision::Start | Decision::Running(_));
+    let rolls = match &view.roll {
+        Decision::Start => true,
+        Decision::Running(refresh) => roll::replaces(refresh),
+        _ => false,
+    };
     let waiting: [(&str, bool, &[&str]); 4] = [
         ("roll", rolls, processes::OF_ROLLS),
         ("scale-in", capacity == Capacity::Shrinks, &["Terminate"]),

@@ -85,6 +85,7 @@ struct Draft {
     terminated: u32,
     overlap: u32,
     warnings: Vec<Diagnostic>,
+    remains: Vec<String>,
     notes: Vec<String>,
     /// What AWS would refuse half-way.
     problems: Vec<Diagnostic>,
@@ -178,6 +179,7 @@ fn draw(desired: &Desired, observed: &Observed) -> Result<Plan, Vec<Diagnostic>>
         terminated: draft.terminated,
         overlap: draft.overlap,
         warnings: draft.warnings,
+        remains: draft.remains,
         notes: draft.notes,
         stages: draft.stages.into_iter().filter(|stage| !stage.is_empty()).collect(),
     })

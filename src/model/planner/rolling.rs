@@ -5,7 +5,7 @@ use crate::contract::problem::Diagnostic;
 use crate::model::{
     desired::Desired,
     diff, members,
-    observed::{Group, GroupMember, Observed},
+    observed::{Group, GroupMember, Observed, Refresh},
     plan::{Action, Address, Change, Task},
     resources::Write,
     roll::{self, Decision},
@@ -45,14 +45,14 @@ fn outdated(desired: &Desired, observed: &Observed, live: Option<&Group>, target
 pub(super) fn plan(view: &View<'_>, version: u64, draft: &mut Draft) {
     let Some(live) = view.live else { return };
     let name = &view.target.name;
+    draft.remains.extend(remains(view, live));
     match view.roll.clone() {
         Decision::NotDue => {
             foreign_refresh(view, draft);
             stragglers(view, draft);
         }
         Decision::Running(refresh) => {
-            let done = refresh.percentage.map_or(String::new(), |p| format!(", {p} % done"));
-            draft.notes.push(format!("A roll is under way: instance refresh {} is {}{done}.", refresh.id, refresh.status));
+            draft.notes.push(under_way(&refresh));
         }
         Decision::Start => {
             foreign_refresh(view, draft);
@@ -75,6 +75,30 @@ pub(super) fn plan(view: &View<'_>, version: u64, draft: &mut Draft) {
         )),
         Decision::Leftover => draft.warnings.push(left_behind(live, name)),
     }
+}
+
+/// How many run another template and go on doing so whatever this plan does.
+fn remains(view: &View<'_>, live: &Group) -> Option<String> {
+    if view.roll == Decision::Start || view.empties() || view.repoints() {
+        return None;
+    }
+    match roll::outdated(live, &view.target.name).count() {
+        0 => None,
+        1 => Some("1 member still runs another launch template".to_owned()),
+        many => Some(format!("{many} members still run another launch template")),
+    }
+}
+
+/// A roll that goes on, as far as it tells itself; why launches fail is not read for a plan.
+fn under_way(refresh: &Refresh) -> String {
+    let done = refresh.percentage.map_or(String::new(), |done| format!(", {done} % done"));
+    let said = match &refresh.reason {
+        Some(_) => {
+            format!(" AWS says: {}. machinepool status tells whether it gets on.", refresh.reason_in_a_line())
+        }
+        None => String::new(),
+    };
+    format!("A roll is under way: instance refresh {} is {}{done}.{said}", refresh.id, refresh.status)
 }
 
 /// What a successful roll has passed by, and what to do about it.

@@ -95,6 +95,7 @@ fn roll() -> Plan {
             "AZRebalance is the only process that is suspended",
             "Launch is, too.",
         )],
+        remains: Vec::new(),
         notes: vec!["launch template captf-old is deleted once no member runs from it".into()],
         stages: Vec::new(),
     }

@@ -248,6 +248,7 @@ fn whoever_is_still_in_a_zone_that_was_left_is_named_with_what_to_do() {
     let plan = plan_for(ONE_ZONE, &left(|_| {}));
     assert!(plan.is_empty() && plan.replaced.is_empty());
     let told = warning(&plan, "2 members are still in zones that the pool has left");
+    assert_eq!(plan.remains, ["2 members are still in zones that the pool has left"]);
     for words in [
         "i-1 (us-east-1b), i-2 (us-east-1c)",
         "resume-processes --auto-scaling-group-name captf-team-a-demo-pool-0-43c6d828 --scaling-processes AZRebalance",

@@ -116,6 +116,7 @@ fn an_operators_stop_failures_and_leftovers_are_warnings() {
         let plan = plan_for(v2, &observed);
         assert!(plan.is_empty(), "{word}: {plan:?}");
         assert!(plan.warnings.iter().any(|w| w.summary.contains(word)), "{word}: {:?}", plan.warnings);
+        assert_eq!(plan.remains, ["3 members still run another launch template"], "{word}");
     }
 }
 
@@ -161,4 +162,31 @@ fn going_back_uses_the_earlier_template_again() {
         "no version, no refresh: members run what they should: {:?}",
         writes(&plan)
     );
+}
+
+/// A plan reads no activities: what the refresh itself says is all it knows.
+#[test]
+fn a_roll_under_way_is_told_with_what_aws_says_of_it_and_where_more_is() {
+    let mut observed = repointed();
+    let reason = Some("Waiting for remaining instances to be available.".to_owned());
+    observed.refreshes = vec![Refresh { reason, ..refresh("r-1", "InProgress") }];
+    let plan = plan_for(v2, &observed);
+    let told = plan.notes.iter().find(|note| note.contains("under way")).unwrap();
+    assert!(told.contains("AWS says: Waiting for remaining instances to be available. "), "{told}");
+    assert!(told.ends_with("machinepool status tells whether it gets on."), "{told}");
+    assert_eq!(plan.remains, ["3 members still run another launch template"]);
+    assert!(plan_for(unchanged, &settled(unchanged)).remains.is_empty());
+    assert!(plan_for(v2, &settled(unchanged)).remains.is_empty(), "they are about to be rolled");
+}
+
+#[test]
+fn a_refresh_that_is_cancelled_waits_for_no_process() {
+    let waits = |status: &str| {
+        let mut observed = repointed();
+        group_of(&mut observed).suspended.insert("Launch".into());
+        observed.refreshes = vec![refresh("r-1", status)];
+        plan_for(v2, &observed).warnings.iter().any(|w| w.summary.starts_with("The roll waits"))
+    };
+    assert!(waits("InProgress"));
+    assert!(!waits("Cancelling") && !waits("RollbackInProgress"));
 }
