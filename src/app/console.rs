@@ -1,9 +1,6 @@
 //! Tells a person what the engine does.
 
-use std::{
-    cell::{Cell, RefCell},
-    time::Duration,
-};
+use std::{cell::Cell, time::Duration};
 
 use super::ui::Ui;
 use crate::{
@@ -23,12 +20,12 @@ pub(super) struct Console<'a> {
     /// How far it was at the latest event.
     seen: Cell<Duration>,
     /// How much of what is waited for is done, in percent, if that can be told, and the rest in brief.
-    share: RefCell<Option<(u32, String)>>,
+    share: Cell<Option<(u32, String)>>,
 }
 
 impl<'a> Console<'a> {
     pub(super) fn new(ui: &'a Ui) -> Self {
-        Self { ui, told: Cell::default(), seen: Cell::default(), share: RefCell::default() }
+        Self { ui, told: Cell::default(), seen: Cell::default(), share: Cell::default() }
     }
 
     /// Whether a wait deserves a line again: a new one always, one that goes on every few seconds.
@@ -51,9 +48,9 @@ impl Progress for Console<'_> {
         let style = self.ui.talk_style();
         let text = match event {
             Event::Waiting { what, waited } if self.ui.is_live() => {
-                let share = self.share.borrow();
-                let line = match &*share {
-                    Some((share, brief)) => view::live(brief, waited, Some(*share), style),
+                // A share is of one look: what the next one shows may have none.
+                let line = match self.share.take() {
+                    Some((share, brief)) => view::live(&brief, waited, Some(share), style),
                     None => view::live(&what, waited, None, style),
                 };
                 return self.ui.show_live(&line);
@@ -67,11 +64,11 @@ impl Progress for Console<'_> {
             Event::Started { what, .. } => {
                 // Whatever is waited for next is a new wait.
                 self.told.set(None);
-                self.share.replace(None);
+                self.share.take();
                 view::started(&what)
             }
             Event::Done { what, took, .. } => {
-                self.share.replace(None);
+                self.share.take();
                 view::done(&what, took, style)
             }
             Event::Share { done, of, brief } => {
@@ -119,12 +116,16 @@ mod tests {
     }
 
     #[test]
-    fn a_share_is_a_bar_until_the_next_step() {
+    fn a_share_is_a_bar_until_the_next_look() {
         let (ui, err) = on_paper(true);
         let console = Console::new(&ui);
         console.tell(Event::Share { done: 1, of: 2, brief: "members".into() });
         wait(&console, [3]);
         assert!(err.text().contains("█████░░░░░ 50 %"), "{}", err.text());
+        let lags = "AWS does not show instance refresh r-1 yet";
+        console.tell(Event::Waiting { what: lags.into(), waited: Duration::from_secs(4) });
+        assert!(err.text().ends_with(lags), "{}", err.text());
+        console.tell(Event::Share { done: 1, of: 2, brief: "members".into() });
         console.tell(Event::Started { address: Address::Group, what: "deleting".into() });
         console.tell(Event::Share { done: 0, of: 0, brief: String::new() });
         wait(&console, [3]);
