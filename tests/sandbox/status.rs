@@ -218,6 +218,32 @@ fn a_roll_by_hand_brings_the_latest_version_to_those_that_have_it_not() {
     assert!(plan.is_empty() && plan.warnings.is_empty(), "{plan:#?}");
 }
 
+/// It looked like a hang, with an end that moved away.
+#[test]
+fn a_roll_tells_its_warm_ups_and_no_end_that_is_not_one() {
+    let lab = Lab::new();
+    lab.apply(&patched(json!({"replicas": 4}))).unwrap();
+    lab.wait(Duration::from_mins(10));
+    lab.apply(&patched(json!({"replicas": 4, "kubernetes_version": "v1.35.0"}))).unwrap();
+    let (mut warming, mut estimates) = (0, Vec::new());
+    let end = loop {
+        lab.wait(Duration::from_secs(20));
+        let rollout = status_of(&lab).rollout;
+        if !rollout.active {
+            break lab.now();
+        }
+        warming += usize::from(rollout.next.contains("for the 300 s of warm-up of i-"));
+        let refresh = rollout.refresh.unwrap();
+        estimates.extend(refresh.estimated_end_at.map(|at| (refresh.percentage, at)));
+    };
+    assert!(warming >= 28, "two batches of 300 s each, looked at every 20 s: {warming}");
+    assert!(!estimates.is_empty());
+    for (_, at) in &estimates {
+        assert!(at.plus(Duration::from_mins(1)) >= end, "{estimates:?}, {end:?}");
+    }
+    assert!(estimates.windows(2).all(|two| two[0].0 != two[1].0 || two[0].1 == two[1].1), "{estimates:?}");
+}
+
 #[test]
 fn a_cancelled_roll_stays_so_until_somebody_starts_it_again() {
     let lab = settled();
