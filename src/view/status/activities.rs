@@ -33,12 +33,15 @@ pub(super) fn activities(status: &Status, style: Style) -> Option<String> {
 pub(super) fn failing(status: &Status, style: Style) -> Vec<String> {
     let mut since = status.activities.iter().flatten().take_while(|one| one.status != "Successful");
     let Some(failed) = since.find(|one| one.status == "Failed") else { return Vec::new() };
-    let told = format!("{} ({}){}", failed.description, when(failed, status.read_at), times(failed));
+    let what = failed.description.trim_end_matches('.');
+    let told = format!("{what}, {}{}", when(failed, status.read_at), times(failed));
     let mut lines = labelled("Failed", Piece::toned(Tone::Bad, &told), style);
     if let Some(advice) = failed.advice {
         lines.extend(labelled("", Piece::toned(Tone::Caution, &format!("What to do: {advice}")), style));
     }
-    if let Some(message) = &failed.message {
+    // Where members are missing for it, health has told it already.
+    let is_told = |message: &&String| status.health.message.contains(message.trim_end_matches('.'));
+    if let Some(message) = failed.message.as_ref().filter(|message| !is_told(message)) {
         lines.extend(labelled("", Piece::plain(&format!("AWS says: {message}")), style));
     }
     lines

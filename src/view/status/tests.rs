@@ -201,7 +201,11 @@ fn a_small_terminal_shows_what_matters_and_scrolls() {
     for width in [60, 80] {
         let whole = watched_status(&seen, &unhurried(true), 24, 0, plain(width));
         assert_eq!((whole.text.lines().count(), whole.from, whole.page), (24, 0, 23));
-        insta::assert_snapshot!(format!("watched_small_{width}"), whole.text);
+        for part in ["Health  ", "What to do: ", "Rollout  "] {
+            assert!(whole.text.contains(part), "{width}, {part}: {}", whole.text);
+        }
+        let words = whole.text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert_eq!(words.matches("We currently do not have").count(), 1, "told once: {words}");
         let (mut lines, mut from) = (Vec::new(), 0);
         loop {
             let shown = watched_status(&seen, &unhurried(true), 24, from, plain(width));
@@ -277,7 +281,7 @@ fn the_heading_shows_the_time_at_any_width() {
             let first = shown.lines().next().unwrap();
             assert!(first.starts_with("Pool team-a") && first.ends_with(" 12:00:00 UTC"), "{width}: {first}");
             assert_eq!(
-                (first.contains("-31 "), first.contains("us-east-1")),
+                (first.contains("2026-"), first.contains("us-east-1")),
                 (whole, width >= 60),
                 "{first}"
             );
