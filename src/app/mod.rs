@@ -8,6 +8,7 @@ mod console;
 mod doctor;
 mod furnish;
 mod inspect;
+mod keys;
 pub(crate) mod load;
 mod manual;
 mod offline;

@@ -202,16 +202,16 @@ impl Ui {
         self.screen.replace(Some(screen));
     }
 
-    /// Draws a picture over the one before, if there is a screen still; `picture` is told how large it may be, in the
-    /// terminal as it is now, and whether there is a keyboard.
-    pub(super) fn draw(&self, picture: impl FnOnce(Style, bool) -> String) {
+    /// Draws a picture over the one before, if there is a screen still; `picture` is told how wide and how many lines
+    /// high it may be, in the terminal as it is now, and whether there is a keyboard.
+    pub(super) fn draw(&self, picture: impl FnOnce(Style, usize, bool) -> String) {
         let Some(keyboard) = self.screen.borrow().as_ref().map(Screen::has_keyboard) else { return };
         let size = terminal_size::terminal_size_of(io::stdout());
         let (width, height) = size.map_or((80, 24), |(width, height)| (width.0, height.0));
         let before = self.out.style;
         let style = Style { width: Style::new(Some(width.into()), before.colour).width, ..before };
-        let text = self.secrets.borrow().mask(&picture(style, keyboard));
-        self.out.write(&screen::frame(&text, height.into()));
+        let text = self.secrets.borrow().mask(&picture(style, height.into(), keyboard));
+        self.out.write(&screen::frame(&text));
     }
 
     /// Gives the terminal back as it was, and says what could not be said meanwhile.
@@ -355,7 +355,7 @@ pub(super) mod tests {
     fn nothing_is_drawn_where_no_screen_is() {
         let paper = Paper::default();
         let ui = with_out(paper.clone());
-        ui.draw(|_, _| "a picture".to_owned());
+        ui.draw(|_, _, _| "a picture".to_owned());
         assert_eq!(paper.text(), "");
     }
 

@@ -9,7 +9,11 @@ use tokio::{
     time::{Instant, MissedTickBehavior, interval, sleep},
 };
 
-use super::{screen, session::Run, status::Look};
+use super::{
+    keys::{Key, Keyboard},
+    session::Run,
+    status::Look,
+};
 use crate::{
     cli::StatusFormat,
     clock::Timestamp,
@@ -127,15 +131,15 @@ async fn on_screen(run: &Run<'_>, rounds: &mut Rounds<'_, '_>, first: Status) ->
     let mut resized = signal(SignalKind::window_change()).context("Cannot listen for signals")?;
     let mut ticks = interval(TICK);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
-    let mut shown = Shown { status: first, trouble: None, read: Instant::now(), every: rounds.every };
+    let mut shown = Shown::new(first, rounds.every);
     run.ui.enter_screen();
-    let quit = screen::quit();
-    tokio::pin!(quit);
+    let mut keyboard = Keyboard::listen();
     let outcome = 'rounds: loop {
         let round = rounds.next();
         tokio::pin!(round);
         let outcome = loop {
-            run.ui.draw(|style, keyboard| shown.picture(run.ui.held().as_deref(), keyboard, style));
+            let said = run.ui.held();
+            run.ui.draw(|style, height, keyboard| shown.picture(said.as_deref(), keyboard, height, style));
             if !run.ui.is_heard() {
                 break 'rounds Ok(0);
             }
@@ -143,7 +147,10 @@ async fn on_screen(run: &Run<'_>, rounds: &mut Rounds<'_, '_>, first: Status) ->
                 // Whatever else is ready: after a signal the screen has been left already.
                 biased;
                 () = run.interrupt.raised() => break 'rounds Err(ended()),
-                () = &mut quit => break 'rounds Ok(0),
+                key = keyboard.next() => match key {
+                    Key::Quit => break 'rounds Ok(0),
+                    _ => shown.scroll(key),
+                },
                 outcome = &mut round => break outcome,
                 _ = resized.recv() => {}
                 _ = ticks.tick() => {}
@@ -156,19 +163,26 @@ async fn on_screen(run: &Run<'_>, rounds: &mut Rounds<'_, '_>, first: Status) ->
     Ok(outcome?)
 }
 
-/// The latest look that succeeded, and the trouble since, if there is any.
+/// The latest look that succeeded, the trouble since, if there is any, and what of it is on the screen.
 struct Shown {
     status: Status,
     trouble: Option<Trouble>,
     read: Instant,
     every: Duration,
+    /// The first line that shows, and how many there is room for.
+    from: usize,
+    page: usize,
 }
 
 impl Shown {
+    fn new(status: Status, every: Duration) -> Self {
+        Self { status, trouble: None, read: Instant::now(), every, from: 0, page: 1 }
+    }
+
     fn take(&mut self, outcome: Result<Status, Failure>, now: Timestamp) {
         match outcome {
             Ok(status) => {
-                *self = Self { status, trouble: None, read: Instant::now(), every: self.every };
+                (self.status, self.trouble, self.read) = (status, None, Instant::now());
             }
             Err(failure) => {
                 note(&mut self.trouble, failure, now);
@@ -176,7 +190,20 @@ impl Shown {
         }
     }
 
-    fn picture(&self, said: Option<&str>, keyboard: bool, style: Style) -> String {
+    /// Goes on or back from the line that shows first now; the next picture knows where the end is.
+    fn scroll(&mut self, key: Key) {
+        // A line of the page before stays in sight.
+        let page = self.page.saturating_sub(1).max(1);
+        self.from = match key {
+            Key::Up => self.from.saturating_sub(1),
+            Key::Down => self.from + 1,
+            Key::PageUp => self.from.saturating_sub(page),
+            Key::PageDown => self.from + page,
+            Key::Quit => self.from,
+        };
+    }
+
+    fn picture(&mut self, said: Option<&str>, keyboard: bool, height: usize, style: Style) -> String {
         let freshness = Freshness {
             age: self.read.elapsed(),
             every: self.every,
@@ -184,7 +211,9 @@ impl Shown {
             said,
             keyboard,
         };
-        view::watched_status(&self.status, &freshness, style)
+        let excerpt = view::watched_status(&self.status, &freshness, height, self.from, style);
+        (self.from, self.page) = (excerpt.from, excerpt.page);
+        excerpt.text
     }
 }
 

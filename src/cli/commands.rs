@@ -209,8 +209,8 @@ pub enum OutputsFormat {
 
 It needs captf_object.namespace, machinepool_name and a region. With complete inputs it also says what \
 apply would change. It changes nothing and takes no lock. With --watch it looks again and again: on a \
-terminal until q or Ctrl-C, elsewhere (one text, or one line of JSON, after the other) until it is \
-interrupted or nobody reads any more.")]
+terminal until q or Ctrl-C (arrows, j, k, PageUp, PageDown and space show what does not fit), elsewhere \
+(one text, or one line of JSON, after the other) until it is interrupted or nobody reads any more.")]
 pub struct StatusArgs {
     /// Look again and again.
     #[arg(long)]
@@ -296,8 +296,10 @@ pub struct RolloutStartArgs {
   machinepool rollout cancel -var-file=pool.tfvars.json
   machinepool rollout cancel -lock=false -var-file=terraform.tfvars.json
 
-It asks nothing: members that were replaced stay, and so do the others. An apply leaves a cancelled roll \
-alone; rollout start goes on with it. In a directory with a main.tf.json it waits for the lock of the \
+It asks nothing. Nobody is replaced any more, and what was replaced is not taken back. Members beyond the \
+wanted size, which a roll launches first, may be terminated by Auto Scaling, and old ones before new ones: \
+rollout status says how many there are. Protect those that are to stay from scale-in first. An apply leaves \
+a cancelled roll alone; rollout start goes on with it. In a directory with a main.tf.json it waits for the lock of the \
 state as long as -lock-timeout says; -lock=false stops a roll that another command, such as apply \
 --wait, holds the lock for.")]
 pub struct RolloutCancelArgs {

@@ -20,7 +20,7 @@ use crate::{
         plan::{Address, Task},
         roll,
         rollout::{self, Rollout},
-        status,
+        status, surplus,
     },
 };
 
@@ -65,8 +65,9 @@ pub async fn cancel(ctx: &Context<'_>, scope: &Scope) -> Result<Cancelled, Failu
     let Some(active) = roll::active(&refreshes).filter(|_| !ends).cloned() else {
         return Ok(Cancelled::Nothing(group));
     };
-    let tags = group.map(|group| group.tags()).unwrap_or_default();
-    if let Some(warning) = ownership::unsaid(&scope.identity, [&tags]) {
+    let tags = group.as_ref().map(Group::tags).unwrap_or_default();
+    let warnings = ownership::unsaid(&scope.identity, [&tags]).into_iter();
+    for warning in warnings.chain(group.as_ref().and_then(surplus::of_a_cancelled_roll)) {
         ctx.progress.tell(Event::Warning(warning));
     }
     end(ctx, scope, &name).await?;

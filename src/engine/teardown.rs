@@ -14,7 +14,7 @@ use crate::{
     error::{Failure, Kind},
     model::{
         names::{self, Names, RollKey},
-        observed::{Group, Object, Template},
+        observed::{Group, GroupMember, Object, Template},
         ownership::{self, Resource},
         plan::{Action, Address, Change, Plan},
         records, roll, target,
@@ -289,12 +289,33 @@ fn plan(teardown: &Teardown) -> Plan {
     let mut warnings = teardown.plan.warnings.clone();
     let known = teardown.problems.iter();
     warnings.extend(known.map(|p| Diagnostic { severity: Severity::Warning, ..p.clone() }));
-    Plan { changes, warnings, terminated: ending(teardown.group.as_ref()), ..Plan::default() }
+    let terminated = u32::try_from(ending(teardown.group.as_ref()).count()).unwrap_or(u32::MAX);
+    Plan { changes, warnings, terminated, notes: notes(teardown), ..Plan::default() }
 }
 
-/// How many members end with the group: those that are not on their way out already.
-fn ending(group: Option<&Group>) -> u32 {
+/// The members that end with the group: those that are not on their way out already.
+fn ending(group: Option<&Group>) -> impl Iterator<Item = &GroupMember> {
     let members = group.map_or(&[][..], |group| &group.members);
-    let ending = members.iter().filter(|member| !roll::is_leaving(&member.lifecycle)).count();
-    u32::try_from(ending).unwrap_or(u32::MAX)
+    members.iter().filter(|member| !roll::is_leaving(&member.lifecycle))
+}
+
+/// What others have put on the group, and what goes with it.
+fn notes(teardown: &Teardown) -> Vec<String> {
+    let Some(group) = &teardown.group else { return Vec::new() };
+    let mut notes = Vec::new();
+    match ending(Some(group)).filter(|member| member.protected).count() {
+        0 => {}
+        1 => notes.push("1 member is protected from scale-in; it is terminated all the same.".to_owned()),
+        many => notes
+            .push(format!("{many} members are protected from scale-in; they are terminated all the same.")),
+    }
+    match &teardown.scheduled[..] {
+        [] => {}
+        [only] => notes.push(format!("Scheduled action {only} is deleted with the group.")),
+        many => notes.push(format!("Scheduled actions {} are deleted with the group.", many.join(", "))),
+    }
+    if group.warm_pool {
+        notes.push("The group's warm pool is deleted with it, with its instances.".to_owned());
+    }
+    notes
 }

@@ -44,6 +44,11 @@ pub fn is_standby(lifecycle: &str) -> bool {
     matches!(lifecycle, "Standby" | "EnteringStandby")
 }
 
+/// Whether the group counts a member of this lifecycle towards its size.
+pub fn is_counted(lifecycle: &str) -> bool {
+    !roll::is_leaving(lifecycle) && !is_standby(lifecycle) && !lifecycle.starts_with("Warmed")
+}
+
 /// A member's state in the contract's words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {

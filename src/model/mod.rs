@@ -22,6 +22,7 @@ pub mod resources;
 pub mod roll;
 pub mod rollout;
 pub mod status;
+pub mod surplus;
 pub mod target;
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]

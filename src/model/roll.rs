@@ -98,12 +98,20 @@ pub fn rolled(members: &[Member], is_launched: impl Fn(&TemplateUse) -> bool) ->
 }
 
 impl Rolled<'_> {
-    /// The members that are replaced, as a plan tells them.
-    pub fn affected(&self) -> impl Iterator<Item = AffectedMember> {
-        self.replaced.iter().map(|member| AffectedMember {
+    /// The members that are replaced by such of the template of this id and name, as a plan tells them.
+    pub fn affected(&self, id: &str, name: &str) -> impl Iterator<Item = AffectedMember> {
+        // Names are unique: another template of this one is no longer there.
+        let is_deleted = move |used: &TemplateUse| used.name == name && used.id != id;
+        self.replaced.iter().map(move |member| AffectedMember {
             id: member.id.clone(),
             zone: member.zone.clone(),
             why: match &member.template {
+                Some(used) if is_deleted(used) => {
+                    format!(
+                        "runs version {} of a deleted launch template of the name {}",
+                        used.version, used.name
+                    )
+                }
                 Some(used) => format!("runs version {} of {}", used.version, used.name),
                 None => "runs no launch template".to_owned(),
             },

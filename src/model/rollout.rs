@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use super::{
     desired::Desired,
     members,
-    observed::{Group, Observed, Refresh},
+    observed::{Group, Observed, Refresh, TemplateUse},
     plan::{Action, Address, Change, INSTANCE_REFRESH, Plan, Step, Task},
     processes,
     records::{self, RollMark},
@@ -55,7 +55,7 @@ pub fn rollout(desired: &Desired, observed: &Observed, plan: &Plan) -> Result<Ro
     let members = members::members(Some(group), &observed.instances);
     let rolled = roll::rolled(&members, |run| run.id == used.id && run.version == latest);
     if !rolled.replaced.is_empty() {
-        return Ok(Rollout::Start(start(desired, observed, group, &rolled)));
+        return Ok(Rollout::Start(start(desired, observed, group, used, &rolled)));
     }
     if members.iter().all(|member| member.lifecycle.as_deref().is_none_or(roll::is_leaving)) {
         return Ok(Rollout::NoMembers);
@@ -78,7 +78,13 @@ fn latest(group: &Group, observed: &Observed) -> Option<String> {
     Some(template.latest_version.to_string())
 }
 
-fn start(desired: &Desired, observed: &Observed, live: &Group, rolled: &Rolled<'_>) -> Plan {
+fn start(
+    desired: &Desired,
+    observed: &Observed,
+    live: &Group,
+    used: &TemplateUse,
+    rolled: &Rolled<'_>,
+) -> Plan {
     let group = &desired.names.group;
     let warmup_seconds = desired.warmup_seconds;
     // What failed or was stopped before does not count against a roll that somebody asks for.
@@ -96,7 +102,7 @@ fn start(desired: &Desired, observed: &Observed, live: &Group, rolled: &Rolled<'
                 "members that do not run the latest version of the launch template are replaced".to_owned(),
             ),
         }],
-        replaced: rolled.affected().collect(),
+        replaced: rolled.affected(&used.id, &used.name).collect(),
         warnings: rolled
             .warning()
             .into_iter()

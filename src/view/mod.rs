@@ -36,7 +36,7 @@ pub use plan::{Purpose, Subject, plan};
 pub use plan_json::{PlannedOutput, plan_json, refresh_json};
 pub use progress::{done, live, started, waiting};
 pub use status::{
-    Freshness, Trouble, rollout, status, status_json, status_json_line, trouble_begins, trouble_ends,
-    watched_status,
+    Excerpt, Freshness, Trouble, rollout, status, status_json, status_json_line, trouble_begins,
+    trouble_ends, watched_status,
 };
 pub use style::{Style, Tone};

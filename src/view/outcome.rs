@@ -1,6 +1,6 @@
 //! The sentences that begin and end a command. Programs parse the last three.
 
-use super::{plan::Purpose, text};
+use super::{plan::Purpose, status::told_behind, text};
 use crate::model::{
     observed::Group,
     plan::Counts,
@@ -97,31 +97,13 @@ pub fn nothing_to_cancel(name: &str, group: Option<&Group>) -> String {
 /// A cancel is done: the refresh that ended, its status, and what is left; the latter two as far as AWS tells.
 pub fn rollout_cancelled(id: &str, status: Option<&str>, left: Option<&Rollout>) -> String {
     let how = status.map_or(String::new(), |status| format!(": {}", text::line(status)));
-    let behind = match left.and_then(behind) {
-        Some(behind) => format!("{behind}. "),
-        None => String::new(),
-    };
+    let behind = left.and_then(told_behind).map_or_else(String::new, |behind| format!("Behind: {behind}. "));
     let next = left.map_or_else(|| ASK_ROLLOUT_STATUS.to_owned(), |left| left.next_after(id));
     format!(
         "Instance refresh {} has ended{how}. What was replaced stays. {behind}{}\n",
         text::line(id),
         text::line(&next)
     )
-}
-
-/// `Still behind: 1 member on another template, 2 on another version of the group's`; `None` if nobody is.
-fn behind(left: &Rollout) -> Option<String> {
-    let kinds = [
-        (left.on_other_template, "on another launch template than the group's"),
-        (left.on_older_version, "on another version of the group's"),
-        (left.on_no_template, "on none"),
-    ];
-    let told: Vec<String> = kinds
-        .into_iter()
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, where_)| format!("{} {where_}", text::count(count, "member")))
-        .collect();
-    (!told.is_empty()).then(|| format!("Behind: {}", told.join(", ")))
 }
 
 #[cfg(test)]
@@ -169,6 +151,20 @@ mod tests {
             "Instance refresh r-1 has ended. What was replaced stays. machinepool rollout status tells what comes \
              next.\n"
         );
+    }
+
+    #[test]
+    fn members_on_a_deleted_template_are_left_behind_as_well() {
+        let mut seen = testing::seen(&[2, 2, 1, 0]);
+        let group = seen.group.as_mut().unwrap();
+        for member in &mut group.members[..2] {
+            member.template.as_mut().unwrap().id = "lt-gone".into();
+        }
+        let left = status::roll(&testing::request(|_| {}).scope, &seen, NOW);
+        let told = rollout_cancelled("r-1", Some("Cancelled"), Some(&left));
+        let behind = "Behind: 1 member on another launch template than the group's, 1 on another version of the group's, \
+                      2 on a deleted template of the same name. ";
+        assert!(told.contains(behind), "{told}");
     }
 
     #[test]

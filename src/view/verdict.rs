@@ -52,14 +52,12 @@ fn beyond(plan: &Plan) -> String {
     }
 }
 
-/// The instances that end with their group, whatever has kept them from it: a sentence, or nothing.
+/// The instances that end with their group: a sentence, or nothing.
 fn ending(plan: &Plan) -> String {
     match plan.terminated {
         0 => String::new(),
-        1 => " 1 instance is terminated without drain, also if it is protected from scale-in.".to_owned(),
-        many => {
-            format!(" {many} instances are terminated without drain, also those protected from scale-in.")
-        }
+        1 => " 1 instance is terminated without drain.".to_owned(),
+        many => format!(" {many} instances are terminated without drain."),
     }
 }
 

@@ -60,7 +60,11 @@ impl Terminal {
     }
 
     fn resize(&self, columns: u16) {
-        let size = Winsize { ws_row: 40, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
+        self.resize_to(columns, 40);
+    }
+
+    fn resize_to(&self, columns: u16, rows: u16) {
+        let size = Winsize { ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
         tcsetwinsize(&self.program, size).unwrap();
     }
 
@@ -259,6 +263,37 @@ fn a_terminal_that_grows_is_filled() {
     terminal.await_picture("wide picture", |picture| moments(picture) >= narrow + 3);
     terminal.press(b"q");
     assert_eq!(terminal.end(child), 0);
+}
+
+/// The usual sizes of small terminals: what matters stands first, and keys bring the rest.
+#[test]
+fn a_small_terminal_shows_what_matters_and_scrolls() {
+    let bench = running_pool();
+    for (columns, rows) in [(80, 24), (60, 24), (60, 12)] {
+        let mut terminal = Terminal::new(80);
+        terminal.resize_to(columns, rows);
+        let child = terminal.watch(&bench, "--interval 60s");
+        terminal.await_picture("picture", is_ready);
+        let lines = |picture: &str| picture.matches("\r\n").count() + 1;
+        assert!(lines(&terminal.picture()) <= usize::from(rows), "{}", terminal.picture());
+        if rows < 24 {
+            let first = |picture: &str| picture.contains("Pool team-a/demo-pool-0");
+            assert!(first(&terminal.picture()) && terminal.picture().contains("Lines 1-11 of "));
+            terminal.press(b"j\x1b[B");
+            terminal.await_picture("third line", |picture| picture.contains("Lines 3-") && !first(picture));
+            terminal.press(b"  \x1b[6~\x1b[6~");
+            terminal.await_picture("activities", |picture| picture.contains("Launching"));
+            terminal.press(b"\x1b[5~\x1b[5~\x1b[5~\x1b[5~");
+            terminal
+                .await_picture("first line", |picture| first(picture) && picture.contains("Lines 1-11 of "));
+        } else {
+            terminal.await_picture("all", |picture| {
+                ["Scaling activities", "us-east-1c", "Launching"].iter().all(|part| picture.contains(part))
+            });
+        }
+        terminal.press(b"q");
+        assert_eq!(terminal.end(child), 0);
+    }
 }
 
 /// A picture is drawn over the one before: nothing is cleared but what is not drawn over.

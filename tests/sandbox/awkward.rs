@@ -576,3 +576,29 @@ fn a_listing_that_fails_at_the_end_hides_no_earlier_failure() {
     assert!(told.iter().any(|s| s.contains("DeleteObject")), "{told:?}");
     assert!(told.iter().any(|s| s.contains("DescribeLaunchTemplates")), "{told:?}");
 }
+
+/// What others have put on a group goes with it: the plan says so before anybody says yes, and nothing of it where
+/// there is none.
+#[test]
+fn a_destroy_tells_what_others_put_on_the_group() {
+    let request = patched(json!({}));
+    let lab = Lab::new();
+    lab.apply(&request).unwrap();
+    lab.wait(Duration::from_hours(1));
+    assert_eq!(lab.plan_destroy(&request.scope).unwrap().plan.notes, [""; 0]);
+    lab.edit(|world| {
+        let member = world.members(GROUP).remove(0);
+        world.instances.get_mut(&member).unwrap().protected = true;
+        let group = world.groups.get_mut(GROUP).unwrap();
+        group.scheduled_actions.insert("nightly".to_owned());
+        group.warm_pool = true;
+    });
+    assert_eq!(
+        lab.plan_destroy(&request.scope).unwrap().plan.notes,
+        [
+            "1 member is protected from scale-in; it is terminated all the same.",
+            "Scheduled action nightly is deleted with the group.",
+            "The group's warm pool is deleted with it, with its instances.",
+        ]
+    );
+}

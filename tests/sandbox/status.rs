@@ -268,6 +268,40 @@ fn a_cancelled_roll_stays_so_until_somebody_starts_it_again() {
     lab.settle(&newer, "after a roll by hand");
 }
 
+/// A roll launches first. What it has launched beside the wanted size goes by the termination policy once nobody
+/// replaces any more, and that may be good old members.
+#[test]
+fn a_cancel_says_how_many_members_are_too_many() {
+    let twelve = |version: &str| patched(json!({"replicas": 12, "kubernetes_version": version}));
+    let lab = Lab::new();
+    lab.apply(&twelve("v1.34.0")).unwrap();
+    lab.wait(Duration::from_hours(1));
+    let old = lab.world().members(GROUP);
+    assert_eq!(old.len(), 12);
+    lab.apply(&twelve("v1.35.0")).unwrap();
+    lab.wait(Duration::from_mins(1));
+    let kept = lab.fork();
+    kept.edit(|world| {
+        for id in &old {
+            world.instances.get_mut(id).unwrap().protected = true;
+        }
+    });
+
+    lab.cancel_rollout(&twelve("v1.35.0").scope).unwrap();
+    let told = lab.warnings();
+    let told =
+        told.iter().find(|one| one.summary.contains("more than")).unwrap_or_else(|| panic!("{told:?}"));
+    assert_eq!(told.summary, "6 members more than the 12 wanted are left by the roll");
+    assert!(told.detail.contains("--scaling-processes Terminate"), "{told:?}");
+    lab.wait(Duration::from_hours(1));
+    let staying = |lab: &Lab| lab.world().members(GROUP).iter().filter(|id| old.contains(id)).count();
+    assert_eq!(staying(&lab), 6, "Auto Scaling ends those of the oldest template first");
+
+    kept.cancel_rollout(&twelve("v1.35.0").scope).unwrap();
+    kept.wait(Duration::from_hours(1));
+    assert_eq!(staying(&kept), 12, "those that are protected stay");
+}
+
 #[test]
 fn a_roll_of_members_in_standby_is_not_said_to_be_done() {
     let lab = settled();

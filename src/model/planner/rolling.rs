@@ -139,7 +139,8 @@ fn start(view: &View<'_>, live: &Group, version: u64, draft: &mut Draft) {
     let rolled = roll::rolled(&members, |used| {
         view.target.existing.is_some_and(|t| t.id == used.id) && used.version == version.to_string()
     });
-    draft.replaced.extend(rolled.affected());
+    let id = view.target.existing.map(|template| template.id.as_str()).unwrap_or_default();
+    draft.replaced.extend(rolled.affected(id, name));
     draft.warnings.extend(rolled.warning());
     let change = draft.changes.entry(Address::Group).or_insert_with(|| Change {
         address: Address::Group,

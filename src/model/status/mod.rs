@@ -30,7 +30,8 @@ pub use labels::LabelsStatus;
 pub use rollout::{ASK_ROLLOUT_STATUS, RefreshStatus, RolledGroup, Rollout};
 pub use rows::{Behind, MemberStatus};
 
-/// The version of the form in which programs read a status.
+/// The version of the form in which programs read a status. It is kept from the first release on: until then `1.0`
+/// may change.
 pub const FORMAT_VERSION: &str = "1.0";
 
 /// What AWS showed.

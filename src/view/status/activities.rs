@@ -1,6 +1,6 @@
 //! The last scaling activities, with AWS's words and what to do where one failed.
 
-use super::{age, ago};
+use super::{age, ago, labelled};
 use crate::{
     clock::Timestamp,
     model::status::{ActivityStatus, Status},
@@ -29,6 +29,32 @@ pub(super) fn activities(status: &Status, style: Style) -> Option<String> {
     Some(lines.join("\n"))
 }
 
+/// The last failure, with what to do, unless something has succeeded since.
+pub(super) fn failing(status: &Status, style: Style) -> Vec<String> {
+    let mut since = status.activities.iter().flatten().take_while(|one| one.status != "Successful");
+    let Some(failed) = since.find(|one| one.status == "Failed") else { return Vec::new() };
+    let what = failed.description.trim_end_matches('.');
+    let told = format!("{what}, {}{}", when(failed, status.read_at), times(failed));
+    let mut lines = labelled("Failed", Piece::toned(Tone::Bad, &told), style);
+    if let Some(advice) = failed.advice {
+        lines.extend(labelled("", Piece::toned(Tone::Caution, &format!("What to do: {advice}")), style));
+    }
+    // Where members are missing for it, health has told it already.
+    let is_told = |message: &&String| status.health.message.contains(message.trim_end_matches('.'));
+    if let Some(message) = failed.message.as_ref().filter(|message| !is_told(message)) {
+        lines.extend(labelled("", Piece::plain(&format!("AWS says: {message}")), style));
+    }
+    lines
+}
+
+/// How often it came in a row, if not once.
+fn times(activity: &ActivityStatus) -> String {
+    match activity.times {
+        0 | 1 => String::new(),
+        times => format!(" ({times} times in {})", age(activity.started_at.since(activity.first_started_at))),
+    }
+}
+
 fn when(activity: &ActivityStatus, now: Timestamp) -> String {
     ago(now, activity.started_at)
 }
@@ -40,12 +66,8 @@ fn one(activity: &ActivityStatus, now: Timestamp, widest: usize, style: Style) -
         _ => Tone::Caution,
     };
     let time = Piece::toned(Tone::Faint, &format!("{:>widest$}", when(activity, now)));
-    let times = match activity.times {
-        0 | 1 => String::new(),
-        times => format!(" ({times} times in {})", age(activity.started_at.since(activity.first_started_at))),
-    };
     let status = Piece::toned(tone, &format!("{:10}", activity.status));
-    let what = Piece::plain(&format!("{}{times}", activity.description));
+    let what = Piece::plain(&format!("{}{}", activity.description, times(activity)));
     let mut lines = columns(&[vec![time, status, what]], 2, style);
     let below = |text: &str| columns(&[vec![blanks(widest), Piece::plain(text)]], 2, style);
     if let Some(message) = &activity.message {

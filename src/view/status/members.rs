@@ -30,10 +30,32 @@ pub(super) fn members(status: &Status, style: Style) -> Option<String> {
         let all: Vec<&MemberStatus> = status.members.iter().collect();
         lines.extend(by_zone(&all, now, style));
     } else {
-        lines.extend(sums(&status.members, now, style));
-        lines.extend(odd(&status.members, now, style));
+        let all: Vec<&MemberStatus> = status.members.iter().collect();
+        lines.extend(sums(&all, now, style));
+        let odd: Vec<&MemberStatus> = all.into_iter().filter(|member| is_odd(member)).collect();
+        if !odd.is_empty() {
+            lines.extend([String::new(), style.paint(Tone::Strong, "Not ordinary")]);
+            lines.extend(first(&odd, now, style));
+        }
     }
     Some(lines.join("\n"))
+}
+
+/// The odd ones first, then how many others there are of each kind.
+pub(super) fn brief(status: &Status, style: Style) -> Vec<String> {
+    let now = status.read_at;
+    let (odd, others): (Vec<&MemberStatus>, Vec<&MemberStatus>) =
+        status.members.iter().partition(|member| is_odd(member));
+    let mut lines = Vec::new();
+    if !odd.is_empty() {
+        lines.push(style.paint(Tone::Strong, "Not ordinary"));
+        lines.extend(first(&odd, now, style));
+    }
+    if !others.is_empty() {
+        lines.push(style.paint(Tone::Strong, if odd.is_empty() { "Members" } else { "Other members" }));
+        lines.extend(sums(&others, now, style));
+    }
+    lines
 }
 
 /// What one member's row has, the marks last.
@@ -224,9 +246,9 @@ fn mark(behind: Behind) -> &'static str {
 /// What members are alike in.
 type Kind<'a> = (&'a str, &'a str, &'a str, &'a str, Behind);
 
-fn sums(members: &[MemberStatus], now: Timestamp, style: Style) -> Vec<String> {
+fn sums(members: &[&MemberStatus], now: Timestamp, style: Style) -> Vec<String> {
     let mut kinds: BTreeMap<Kind<'_>, Vec<&MemberStatus>> = BTreeMap::new();
-    for member in members {
+    for &member in members {
         let lifecycle = member.lifecycle.as_deref().unwrap_or("-");
         let version = member.version.as_deref().unwrap_or("-");
         kinds
@@ -264,19 +286,16 @@ fn ages(members: &[&MemberStatus], now: Timestamp) -> String {
     }
 }
 
-/// Members of which there is more to say than their kind; those that only wait for a roll are no news.
-fn odd(members: &[MemberStatus], now: Timestamp, style: Style) -> Vec<String> {
-    let is_odd = |member: &&MemberStatus| {
-        let only_behind = MemberStatus { behind: Behind::No, ..(*member).clone() }.is_ordinary();
-        !member.is_ordinary() && (!only_behind || member.behind == Behind::NoTemplate)
-    };
-    let odd: Vec<&MemberStatus> = members.iter().filter(is_odd).collect();
-    if odd.is_empty() {
-        return Vec::new();
-    }
+/// Whether there is more to say of a member than its kind; that it only waits for a roll is no news.
+fn is_odd(member: &MemberStatus) -> bool {
+    let only_behind = MemberStatus { behind: Behind::No, ..member.clone() }.is_ordinary();
+    !member.is_ordinary() && (!only_behind || member.behind == Behind::NoTemplate)
+}
+
+/// The first few of the odd ones.
+fn first(odd: &[&MemberStatus], now: Timestamp, style: Style) -> Vec<String> {
     let shown = &odd[..odd.len().min(abridge::SHOWN)];
-    let mut lines = vec![String::new(), style.paint(Tone::Strong, "Not ordinary")];
-    lines.extend(by_zone(shown, now, style));
+    let mut lines = by_zone(shown, now, style);
     if odd.len() > shown.len() {
         let rest = abridge::rest(odd.len() - shown.len());
         lines.extend(columns(&[vec![Piece::plain(&rest)]], 2, style));

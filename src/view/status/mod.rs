@@ -1,29 +1,31 @@
 //! A pool's status on one screen.
 
-use std::time::Duration;
+use std::borrow::Cow;
 
 use super::{
     abridge,
     duration::age,
-    line::{Piece, columns, headed, line},
+    line::{GAP, Piece, columns, headed, line},
     style::{Style, Tone},
     text,
 };
 use crate::{
     clock::Timestamp,
     contract::problem::Diagnostic,
-    model::status::{GroupStatus, Pending, Status},
+    model::status::{Counts, GroupStatus, MemberStatus, Pending, Status},
 };
 
 mod activities;
 mod members;
 mod rollout;
+mod watched;
 
 #[cfg(test)]
 mod tests;
 
-pub(super) use rollout::progress_bar;
 pub use rollout::rollout;
+pub(super) use rollout::{progress_bar, told_behind};
+pub use watched::{Excerpt, Freshness, Trouble, trouble_begins, trouble_ends, watched_status};
 
 /// The whole screen, with a line end. No line is wider than `style`.
 pub fn status(status: &Status, style: Style) -> String {
@@ -31,101 +33,6 @@ pub fn status(status: &Status, style: Style) -> String {
     parts.extend(status.warnings.iter().map(|one| warning(one, style)));
     parts.extend(members::members(status, style));
     parts.extend(activities::activities(status, style));
-    parts.join("\n\n") + "\n"
-}
-
-/// How fresh what is shown is.
-#[derive(Clone, Copy, Debug)]
-pub struct Freshness<'a> {
-    /// How long ago AWS was asked.
-    pub age: Duration,
-    /// How often it is asked.
-    pub every: Duration,
-    /// What is in the way since the last answer, if anything is.
-    pub trouble: Option<&'a Trouble>,
-    /// What was said beside it.
-    pub said: Option<&'a str>,
-    /// Whether there are keys to press; without, only a signal ends it.
-    pub keyboard: bool,
-}
-
-/// Questions that have no answer for one and the same reason.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Trouble {
-    /// The reason, as it was told last; not empty.
-    pub problems: Vec<Diagnostic>,
-    /// When the first of them had none.
-    pub since: Timestamp,
-    /// How many had none.
-    pub tries: u32,
-}
-
-impl Trouble {
-    /// `since 12:00:00 UTC, 5 tries`
-    fn extent(&self) -> String {
-        format!("since {}, {}", time_of_day(self.since), self.tries())
-    }
-
-    fn tries(&self) -> String {
-        if self.tries == 1 { "1 try".to_owned() } else { format!("{} tries", self.tries) }
-    }
-}
-
-/// The line that says that a watch has no answer any more.
-pub fn trouble_begins(trouble: &Trouble, every: Duration) -> String {
-    let Some(problem) = trouble.problems.first() else { return String::new() };
-    let detail = folded(&problem.detail);
-    let (since, every) = (time_of_day(trouble.since), age(every));
-    format!(
-        "Error: {} (since {since}; asked again every {every}): {}\n",
-        text::line(&problem.summary),
-        text::line(&detail)
-    )
-}
-
-/// The line that says that a watch has answers again.
-pub fn trouble_ends(trouble: &Trouble, now: Timestamp) -> String {
-    let (at, lasted) = (time_of_day(now), age(now.since(trouble.since)));
-    format!("Read again at {at}, after {lasted} and {} in vain.\n", trouble.tries())
-}
-
-/// Paragraphs on one line, each of which ends with a stop where its line end is gone.
-fn folded(paragraphs: &str) -> String {
-    let fold = |paragraph: &str| {
-        let line = paragraph.split_whitespace().collect::<Vec<_>>().join(" ");
-        let stop = if line.is_empty() || line.ends_with(['.', '!', '?', ':', '}']) { "" } else { "." };
-        format!("{line}{stop}")
-    };
-    paragraphs.split("\n\n").map(fold).collect::<Vec<_>>().join(" ")
-}
-
-/// How many lines the detail of a failure may fill.
-const DETAIL: usize = 4;
-
-/// The screen of a watch: what failed first, the status, and on the last line how to quit.
-pub fn watched_status(shown: &Status, fresh: &Freshness<'_>, style: Style) -> String {
-    let old = age(fresh.age);
-    let mut parts = Vec::new();
-    if let Some(trouble) = fresh.trouble
-        && let Some(problem) = trouble.problems.first()
-    {
-        let summary = format!("{} ({}; what follows is {old} old)", problem.summary, trouble.extent());
-        let mut lines = headed(Tone::Bad, "Error:", &summary, style);
-        let detail = folded(&problem.detail);
-        lines.extend(columns(
-            &[vec![Piece::plain(&text::fit(&detail, DETAIL * (style.width - 4)))]],
-            2,
-            style,
-        ));
-        parts.push(lines.join("\n"));
-    }
-    parts.push(status(shown, style).trim_end().to_owned());
-    let quits = if fresh.keyboard { "q quits" } else { "Ctrl-C quits" };
-    let mut foot = format!("Read {old} ago, every {}. {quits}.", age(fresh.every));
-    if let Some(said) = fresh.said {
-        foot = format!("{foot}  {said}");
-    }
-    parts.push(line(&[Piece::toned(Tone::Faint, &foot)], style));
     parts.join("\n\n") + "\n"
 }
 
@@ -149,21 +56,44 @@ fn labelled(label: &str, says: Piece, style: Style) -> Vec<String> {
 }
 
 fn head(status: &Status, style: Style) -> String {
-    let mut lines = vec![line(
+    let mut lines = vec![heading(status, style)];
+    lines.extend(group(status, style));
+    lines.extend(size(status, style));
+    lines.extend(launched(status, style));
+    lines.extend(health(status, style));
+    lines.extend(apply(status, style));
+    lines.extend(rollout::lines(&status.rollout, status.read_at, style));
+    lines.join("\n")
+}
+
+/// Which pool, and when it was read: of that as much as there is room for.
+fn heading(status: &Status, style: Style) -> String {
+    let pool = format!("Pool {} in {}", status.pool, status.region);
+    let (moment, time) = (utc(status.read_at), time_of_day(status.read_at));
+    let fits = |when: &str| Piece::plain(&pool).width() + GAP + when.len() <= style.width;
+    let when = if fits(&moment) { moment } else { time };
+    let room = style.width.saturating_sub(GAP + when.len());
+    line(
         &[
-            Piece::toned(Tone::Strong, &format!("Pool {} in {}", status.pool, status.region)),
-            Piece::toned(Tone::Faint, &format!("  {}", utc(status.read_at))),
+            Piece::toned(Tone::Strong, &text::fit(&text::line(&pool), room)),
+            Piece::toned(Tone::Faint, &format!("{:GAP$}{when}", "")),
         ],
         style,
-    )];
-    lines.extend(match &status.group {
-        None => labelled("Group", Piece::toned(Tone::Bad, "there is none"), style),
-        Some(group) if group.deleting => {
-            labelled("Group", Piece::toned(Tone::Bad, &format!("{}, being deleted", group.name)), style)
-        }
-        Some(group) => labelled("Group", Piece::plain(&group.name), style),
-    });
-    lines.extend(labelled("Size", Piece::plain(&size(status)), style));
+    )
+}
+
+fn group(status: &Status, style: Style) -> Vec<String> {
+    let says = match &status.group {
+        None => Piece::toned(Tone::Bad, "there is none"),
+        Some(group) if group.deleting => Piece::toned(Tone::Bad, &format!("{}, being deleted", group.name)),
+        Some(group) => Piece::plain(&group.name),
+    };
+    labelled("Group", says, style)
+}
+
+/// What new members come up with, and what keeps them from it.
+fn launched(status: &Status, style: Style) -> Vec<String> {
+    let mut lines = Vec::new();
     if let Some(group) = &status.group
         && !group.suspended_processes.is_empty()
     {
@@ -175,16 +105,18 @@ fn head(status: &Status, style: Style) -> String {
     if status.group.is_some() {
         lines.extend(labelled("Labels", Piece::plain(&labels(status)), style));
     }
-    lines.extend(labelled("Health", health(status), style));
-    if !status.health.reasons.is_empty() {
-        lines.extend(labelled("", Piece::toned(Tone::Faint, &reasons(&status.health.reasons)), style));
-    }
-    lines.extend(labelled("Apply", pending(&status.apply), style));
-    lines.extend(rollout::lines(&status.rollout, status.read_at, style));
-    lines.join("\n")
+    lines
 }
 
-fn size(status: &Status) -> String {
+fn apply(status: &Status, style: Style) -> Vec<String> {
+    labelled("Apply", pending(&status.apply), style)
+}
+
+fn size(status: &Status, style: Style) -> Vec<String> {
+    labelled("Size", Piece::plain(&sizes(status)), style)
+}
+
+fn sizes(status: &Status) -> String {
     let counts = &status.counts;
     let by_state: Vec<String> = [
         (counts.running, "running"),
@@ -203,10 +135,36 @@ fn size(status: &Status) -> String {
     if counts.leaving > 0 {
         size = format!("{size}; {} leaving", counts.leaving);
     }
+    let kept = kept(status);
+    if kept > 0 {
+        let verb = if kept == 1 { "stays" } else { "stay" };
+        size = format!("{size}; {kept} more than wanted {verb}: protected from scale-in");
+    }
     match &status.group {
         Some(group) => format!("{} wanted, {}; {size}", group.desired, bounds(group)),
         None => size,
     }
+}
+
+/// The members that the group counts towards its size.
+fn counted(status: &Status) -> impl Iterator<Item = &MemberStatus> {
+    status.members.iter().filter(|member| {
+        !member.leaving && member.lifecycle.as_deref().is_some_and(crate::model::members::is_counted)
+    })
+}
+
+/// How many of them there are beyond the size that is wanted.
+fn beyond(status: &Status) -> usize {
+    let wanted = status.group.as_ref().map_or(usize::MAX, |group| group.desired as usize);
+    counted(status).count().saturating_sub(wanted)
+}
+
+/// How many of these no scale-in ends.
+fn kept(status: &Status) -> usize {
+    let wanted = status.group.as_ref().map_or(usize::MAX, |group| group.desired as usize);
+    let is_live = status.group.as_ref().is_some_and(|group| !group.deleting);
+    let kept = counted(status).filter(|member| member.protected).count().saturating_sub(wanted);
+    if status.rollout.active || !is_live { 0 } else { kept }
 }
 
 fn bounds(group: &GroupStatus) -> String {
@@ -247,14 +205,32 @@ fn labels(status: &Status) -> String {
     if labels.as_asked == Some(false) { format!("{told}; the inputs ask for others") } else { told }
 }
 
-fn health(status: &Status) -> Piece {
+fn health(status: &Status, style: Style) -> Vec<String> {
     let health = &status.health;
     let (tone, word) = match (health.healthy, health.state.as_str()) {
         (true, _) => (Tone::Good, "healthy"),
         (false, "running" | "pending") => (Tone::Caution, "not healthy"),
         (false, _) => (Tone::Bad, "not healthy"),
     };
-    Piece::toned(tone, &format!("{}, {word}: {}", health.state, health.message))
+    let says = Piece::toned(tone, &format!("{}, {word}: {}", health.state, message(status)));
+    let mut lines = labelled("Health", says, style);
+    if !health.reasons.is_empty() {
+        lines.extend(labelled("", Piece::toned(Tone::Faint, &reasons(&health.reasons)), style));
+    }
+    lines
+}
+
+/// The message of health; `5 of 3 members running` is put into words that tell which is which.
+fn message(status: &Status) -> Cow<'_, str> {
+    let Counts { members, running, pending, .. } = status.counts;
+    let message = &status.health.message;
+    let Some(group) = status.group.as_ref().filter(|group| members > group.desired as usize) else {
+        return Cow::Borrowed(message);
+    };
+    let counts = format!("{running} of {} members running, {pending} pending", group.desired);
+    let Some(rest) = message.strip_prefix(&counts) else { return Cow::Borrowed(message) };
+    let pending = if pending > 0 { format!(", {pending} pending") } else { String::new() };
+    Cow::Owned(format!("{} running{pending}, {} wanted{rest}", text::count(running, "member"), group.desired))
 }
 
 /// How many reasons are shown.

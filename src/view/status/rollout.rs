@@ -1,6 +1,6 @@
 //! The instance refresh, with its progress as a bar.
 
-use super::{LABEL, ago, labelled, time_of_day, utc, warning};
+use super::{LABEL, ago, labelled, time_of_day, warning};
 use crate::{
     clock::Timestamp,
     model::status::{RefreshStatus, Rollout, Status},
@@ -17,19 +17,13 @@ const BAR: usize = 50;
 
 /// The roll of a pool, by itself, with a line end.
 pub fn rollout(status: &Status, style: Style) -> String {
-    let head = format!("Pool {} in {}", status.pool, status.region);
-    let mut shown = vec![line(
-        &[
-            Piece::toned(Tone::Strong, &head),
-            Piece::toned(Tone::Faint, &format!("  {}", utc(status.read_at))),
-        ],
-        style,
-    )];
+    let mut shown = vec![super::heading(status, style)];
     shown.extend(lines(&status.rollout, status.read_at, style));
     if let Some(refresh) = &status.rollout.refresh {
         shown.extend(labelled("Id", Piece::plain(&refresh.id), style));
     }
     shown.extend(behind(status, style));
+    shown.extend(beyond(status, style));
     let mut parts = vec![shown.join("\n")];
     parts.extend(status.rollout.warnings.iter().map(|one| warning(one, style)));
     parts.join("\n\n") + "\n"
@@ -40,19 +34,61 @@ fn behind(status: &Status, style: Style) -> Vec<String> {
     if status.group.is_none() {
         return Vec::new();
     }
-    let Rollout { on_other_template, on_older_version, on_deleted_template, on_no_template, .. } =
-        status.rollout;
-    let mut behind = format!(
-        "{} on another template, {on_older_version} on another version of the group's",
-        text::count(on_other_template, "member")
-    );
-    if on_deleted_template > 0 {
-        behind = format!("{behind}, {on_deleted_template} on a deleted one of the same name");
-    }
-    if on_no_template > 0 {
-        behind = format!("{behind}, {on_no_template} on none");
-    }
+    let behind = told_behind(&status.rollout).unwrap_or_else(|| "nobody".to_owned());
     labelled("Behind", Piece::plain(&behind), style)
+}
+
+/// How many members are behind in which way: `1 member on another launch template than the group's, 2 on another
+/// version of it`; `None` if nobody is.
+pub(in crate::view) fn told_behind(rollout: &Rollout) -> Option<String> {
+    let told: Vec<String> = kinds(rollout)
+        .into_iter()
+        .filter(|(count, _)| *count > 0)
+        .enumerate()
+        .map(|(at, (count, on))| match at {
+            0 => format!("{} {on}", text::count(count, "member")),
+            _ => format!("{count} {on}"),
+        })
+        .collect();
+    (!told.is_empty()).then(|| told.join(", "))
+}
+
+/// The ways of being behind.
+fn kinds(rollout: &Rollout) -> [(usize, &'static str); 4] {
+    let Rollout {
+        on_other_template,
+        on_older_version,
+        on_deleted_template,
+        on_no_template,
+        group: _,
+        active: _,
+        refresh: _,
+        failures: _,
+        waits_for: _,
+        next: _,
+        warnings: _,
+    } = rollout;
+    [
+        (*on_other_template, "on another launch template than the group's"),
+        (*on_older_version, "on another version of the group's"),
+        (*on_deleted_template, "on a deleted template of the same name"),
+        (*on_no_template, "on no launch template"),
+    ]
+}
+
+/// Members that the roll has launched beside those that it replaces, and what becomes of them.
+fn beyond(status: &Status, style: Style) -> Vec<String> {
+    let (Some(group), more) = (&status.group, super::beyond(status)) else { return Vec::new() };
+    if more == 0 || !status.rollout.active {
+        return Vec::new();
+    }
+    let noun = if more == 1 { "1 member".to_owned() } else { format!("{more} members") };
+    let told = format!(
+        "{noun} more than the {} wanted. After a rollout cancel Auto Scaling may terminate as many, old ones first and \
+         without drain; not those that are protected from scale-in.",
+        group.desired
+    );
+    labelled("Beyond", Piece::toned(Tone::Caution, &told), style)
 }
 
 /// The lines of a status about the roll.
@@ -98,13 +134,9 @@ fn under_way(rollout: &Rollout, refresh: &RefreshStatus, now: Timestamp) -> Stri
 
 /// What is known of a roll before AWS has counted whom it replaces: who does not run what the group launches.
 fn uncounted(rollout: &Rollout) -> String {
-    let behind = rollout.on_other_template
-        + rollout.on_older_version
-        + rollout.on_deleted_template
-        + rollout.on_no_template;
-    match behind {
+    match kinds(rollout).into_iter().map(|(count, _)| count).sum() {
         0 => "AWS has not counted yet what is left".to_owned(),
-        _ => format!("{} behind, not counted by AWS yet", text::count(behind, "member")),
+        behind => format!("{} behind, not counted by AWS yet", text::count(behind, "member")),
     }
 }
 

@@ -1,5 +1,7 @@
 #![allow(clippy::unwrap_used)]
 
+use std::time::Duration;
+
 use super::*;
 use crate::model::{
     observed::{Group, Instance, Refresh},
@@ -181,10 +183,110 @@ fn a_watch_tells_how_old_it_is_and_what_failed() {
         said,
         keyboard: true,
     };
-    let shown = watched_status(&seen, &fresh(Some(&trouble), Some("Warning: slow")), plain(80));
+    let tall = |fresh: &Freshness<'_>| watched_status(&seen, fresh, 99, 0, plain(80)).text;
+    let shown = tall(&fresh(Some(&trouble), Some("Warning: slow")));
     insta::assert_snapshot!("watched_80", shown);
-    let shown = watched_status(&seen, &fresh(None, None), plain(80));
+    let shown = tall(&fresh(None, None));
     assert!(shown.starts_with("Pool ") && shown.ends_with("\nRead 47s ago, every 5s. q quits.\n"), "{shown}");
+}
+
+fn unhurried(keyboard: bool) -> Freshness<'static> {
+    Freshness { age: Duration::ZERO, every: Duration::from_secs(5), trouble: None, said: None, keyboard }
+}
+
+/// What needs a person comes first, and the rest is a key away.
+#[test]
+fn a_small_terminal_shows_what_matters_and_scrolls() {
+    let seen = of(&rolling(), Compared::Not("a test"));
+    for width in [60, 80] {
+        let whole = watched_status(&seen, &unhurried(true), 24, 0, plain(width));
+        assert_eq!((whole.text.lines().count(), whole.from, whole.page), (24, 0, 23));
+        for part in ["Health  ", "What to do: ", "Rollout  "] {
+            assert!(whole.text.contains(part), "{width}, {part}: {}", whole.text);
+        }
+        let words = whole.text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert_eq!(words.matches("We currently do not have").count(), 1, "told once: {words}");
+        let (mut lines, mut from) = (Vec::new(), 0);
+        loop {
+            let shown = watched_status(&seen, &unhurried(true), 24, from, plain(width));
+            assert!(shown.text.lines().last().unwrap().contains("q quits"), "{}", shown.text);
+            let skipped = from - shown.from;
+            lines.extend(shown.text.lines().take(23).skip(skipped).map(str::to_owned));
+            if skipped > 0 || from > 500 {
+                break;
+            }
+            from += 23;
+        }
+        let all = lines.join("\n");
+        for part in ["Scaling activities", "Template ", "i-00000000000000001", "Labels "] {
+            assert_eq!(all.matches(part).count().min(1), 1, "{part}: {all}");
+        }
+        let last = watched_status(&seen, &unhurried(true), 24, usize::MAX, plain(width));
+        assert!(
+            last.from > 0 && last.text.contains(&format!("-{0} of {0}:", last.from + 23)),
+            "{}",
+            last.text
+        );
+    }
+}
+
+#[test]
+fn healthy_members_of_a_small_terminal_are_a_line_a_zone() {
+    let mut seen = testing::seen(&[2; 40]);
+    seen.instances[7].state = "stopped".into();
+    let shown = watched_status(&of(&seen, Compared::Not("a test")), &unhurried(true), 24, 0, plain(80)).text;
+    let at = |part: &str| shown.find(part).unwrap_or_else(|| panic!("no {part}: {shown}"));
+    assert!(at("i-00000000000000007") < at("Other members"), "{shown}");
+    assert_eq!(
+        shown.matches("i-0000").count(),
+        2,
+        "the odd one, there and among the reasons of health: {shown}"
+    );
+    for zone in ["us-east-1a     14", "us-east-1b     12", "us-east-1c     13"] {
+        assert!(shown.contains(zone), "{zone}: {shown}");
+    }
+    assert!(!shown.contains("Lines "), "all of it fits: {shown}");
+    let small = watched_status(&of(&seen, Compared::Not("a test")), &unhurried(false), 10, 0, plain(80)).text;
+    assert!(small.contains(" more: enlarge the terminal. Ctrl-C quits"), "{small}");
+}
+
+#[test]
+fn more_members_than_wanted_are_told_with_the_reason() {
+    let mut seen = testing::seen(&[2, 2, 2]);
+    let group = seen.group.as_mut().unwrap();
+    (group.min, group.max, group.desired) = (1, 1, 1);
+    group.members.iter_mut().for_each(|member| member.protected = true);
+    let shown = status(&of(&seen, Compared::Not("a test")), plain(120));
+    assert!(
+        shown.contains("3 members: 3 running; 2 more than wanted stay: protected from scale-in"),
+        "{shown}"
+    );
+    assert!(shown.contains("running, not healthy: 3 members running, 1 wanted\n"), "{shown}");
+    seen.refreshes = vec![refresh("InProgress", 33)];
+    let rolled = of(&seen, Compared::Not("a test"));
+    let shown = status(&rolled, plain(120)) + &rollout(&rolled, plain(120));
+    assert!(!shown.contains("stay: protected"), "a roll replaces also those: {shown}");
+    assert!(shown.contains("Beyond     2 members more than the 1 wanted."), "{shown}");
+    seen.instances[0].state = "pending".into();
+    let shown = status(&of(&seen, Compared::Not("a test")), plain(120));
+    assert!(shown.contains("2 members running, 1 pending, 1 wanted\n"), "{shown}");
+}
+
+/// The time of day is what tells one picture from another.
+#[test]
+fn the_heading_shows_the_time_at_any_width() {
+    let seen = of(&testing::seen(&[2]), Compared::Not("a test"));
+    for (width, whole) in [(80, true), (60, false), (40, false), (30, false)] {
+        for shown in [status(&seen, plain(width)), rollout(&seen, plain(width))] {
+            let first = shown.lines().next().unwrap();
+            assert!(first.starts_with("Pool team-a") && first.ends_with(" 12:00:00 UTC"), "{width}: {first}");
+            assert_eq!(
+                (first.contains("2026-"), first.contains("us-east-1")),
+                (whole, width >= 60),
+                "{first}"
+            );
+        }
+    }
 }
 
 /// Behind one another in a pipe, each is one line.
@@ -214,7 +316,8 @@ fn no_line_is_wider_than_the_terminal() {
             keyboard: true,
         };
         for width in [40, 60, 79, 80, 100, 119, 160, 240] {
-            for shown in [watched_status(&status, &fresh, plain(width)), rollout(&status, plain(width))] {
+            let watched = |height| watched_status(&status, &fresh, height, 0, plain(width)).text;
+            for shown in [watched(999), watched(12), rollout(&status, plain(width))] {
                 for line in shown.lines() {
                     assert!(line.chars().count() <= width, "{width}: {line}");
                 }
