@@ -152,7 +152,7 @@ mod tests {
     use super::*;
     use crate::cloud::{
         recorded::{Moment, Recorded},
-        sandbox::{ManualClock, Sandbox, Seed},
+        sandbox::{ManualClock, Sandbox, Seed, StoredActivity, StoredGroup, StoredRefresh},
     };
 
     fn sandbox() -> Sandbox {
@@ -212,5 +212,36 @@ mod tests {
         assert_eq!(error.resource, "images of (23 bytes, not shown)");
         assert_eq!(error.message, "The key pair '(23 bytes, not shown)' does not exist");
         assert!(heard.borrow().iter().all(|news| !news.contains(TOKEN)));
+    }
+
+    #[tokio::test(flavor = "current_thread")]
+    async fn no_refresh_and_no_activity_repeats_a_credential() {
+        const TOKEN: &str = "abcdef.0123456789abcdef";
+        let told = format!("because of {TOKEN}.");
+        let sandbox = sandbox();
+        sandbox.edit(|world| {
+            let refreshes =
+                [Some(told.clone()), None].map(|reason| StoredRefresh { reason, ..StoredRefresh::default() });
+            let activities = [Some(told.clone()), None].map(|message| StoredActivity {
+                description: told.clone(),
+                message,
+                ..StoredActivity::default()
+            });
+            let group = StoredGroup {
+                refreshes: refreshes.to_vec(),
+                activities: activities.to_vec(),
+                ..StoredGroup::default()
+            };
+            world.groups.insert("captf-x".to_owned(), group);
+        });
+        let watched = Watched::new(Box::new(sandbox), |_| {});
+        let shown = Some("because of (23 bytes, not shown).".to_owned());
+        let refreshes = watched.refreshes("captf-x").await.unwrap();
+        let reasons: Vec<_> = refreshes.into_iter().map(|refresh| refresh.reason).collect();
+        assert_eq!(reasons, [None, shown.clone()]);
+        let activities = watched.activities("captf-x").await.unwrap();
+        assert!(activities.iter().all(|activity| Some(&activity.description) == shown.as_ref()));
+        let messages: Vec<_> = activities.into_iter().map(|activity| activity.message).collect();
+        assert_eq!(messages, [None, shown]);
     }
 }

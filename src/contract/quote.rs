@@ -100,7 +100,7 @@ fn is_file_name(name: &str) -> bool {
 }
 
 /// Whether a text ends as the names of files do that are given to commands here.
-pub(super) fn is_program_file(name: &str) -> bool {
+fn is_program_file(name: &str) -> bool {
     ENDS.iter().any(|end| name.ends_with(end))
 }
 
@@ -122,12 +122,12 @@ pub(crate) fn looks_secret(text: &str) -> bool {
 }
 
 /// Whether there is a URL with a password in it.
-pub(super) fn has_password(text: &str) -> bool {
+fn has_password(text: &str) -> bool {
     text.split_once("://").is_some_and(|(_, rest)| rest.contains('@'))
 }
 
 /// Whether there is a bootstrap token: six characters, a dot, sixteen characters.
-pub(super) fn has_token(text: &str) -> bool {
+fn has_token(text: &str) -> bool {
     let is_end = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
     text.split(|c| !is_end(c) && c != '.').any(|word| {
         let parts: Vec<&str> = word.split('.').collect();
@@ -136,7 +136,7 @@ pub(super) fn has_token(text: &str) -> bool {
 }
 
 /// Whether a text ends as base64 does that is filled up.
-pub(super) fn is_padded(text: &str) -> bool {
+fn is_padded(text: &str) -> bool {
     let text = text.trim_end();
     let bare = text.trim_end_matches('=');
     let word = bare.rsplit(|c: char| !is_base64(c)).next().unwrap_or_default();
@@ -149,7 +149,7 @@ pub(super) fn is_base64(c: char) -> bool {
 }
 
 /// The parts of a text between its signs. A slash is one: paths and ARNs have it.
-pub(super) fn words(text: &str) -> impl Iterator<Item = &str> {
+fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !c.is_ascii_alphanumeric() && c != '+')
 }
 

@@ -175,6 +175,24 @@ mod tests {
     }
 
     #[test]
+    fn a_record_serves_as_it_was_written_whatever_its_version_looks_like() {
+        for version in [
+            "v1.31.0+2fd4e1c67a2d28fced849ee1bb76e7391b93eb12",
+            "v1.31.0-4-g2fd4e1c67a2d28fced849ee1bb76e7391b93eb12",
+            "v1.31.0+wJalrXUtnFEMIK7MDENGbPxRfiCYzEXAMPLEKEYaB3dE",
+            "v1.31.0+abcdef.0123456789abcdef",
+        ] {
+            let desired = testing::desired(|r| r.kubernetes_version = Some(version.into()));
+            let mut earlier = template("lt-1", GENERATED, None);
+            earlier.tags.insert(records::VERSION.into(), version.into());
+            earlier.tags.insert(records::IMAGE.into(), String::new());
+            let world = world("lt-1", vec![earlier]);
+            let target = target(&desired, &world);
+            assert!(target.existing.is_some() && !target.repoints() && !target.taken_over, "{version}");
+        }
+    }
+
+    #[test]
     fn a_state_tells_what_a_template_without_a_record_was_made_for() {
         let desired = testing::desired(|_| {});
         for (known, keeps) in [("v1.34.1", true), ("v1.33.0", false)] {

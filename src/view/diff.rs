@@ -1,7 +1,7 @@
 //! Long text as a unified diff.
 
 use similar::{
-    ChangeTag, DiffOp,
+    DiffOp, DiffTag,
     algorithms::{Capture, Compact, Replace, myers},
     udiff::UnifiedHunkHeader,
 };
@@ -14,10 +14,13 @@ use super::{
 /// Lines of context around a difference.
 const CONTEXT: usize = 3;
 
-/// What changes from `now` to `then`, in unified form; `field` stands in the heading. Both sides are
-/// made safe to show.
+/// What stands behind a value that is shown like another one that it is not.
+pub(super) const CHANGED: &str = "(hidden, changed)";
+
+/// What changes from `now` to `then`, in unified form; `field` stands in the heading. What differs is made safe to
+/// show only then: also what is not shown can change.
 pub(super) fn unified(field: &str, now: &str, then: &str, style: Style) -> String {
-    let (now, then) = (text::block(now), text::block(then));
+    let shown = [text::lines(now), text::lines(then)];
     let now: Vec<&str> = now.split_inclusive('\n').collect();
     let then: Vec<&str> = then.split_inclusive('\n').collect();
     let hunks = hunks(&now, &then);
@@ -27,21 +30,30 @@ pub(super) fn unified(field: &str, now: &str, then: &str, style: Style) -> Strin
     }
     for hunk in hunks {
         lines.push(UnifiedHunkHeader::new(&hunk).to_string());
-        for change in hunk.iter().flat_map(|op| op.iter_changes(now.as_slice(), then.as_slice())) {
-            let sign = match change.tag() {
-                ChangeTag::Equal => ' ',
-                ChangeTag::Delete => '-',
-                ChangeTag::Insert => '+',
-            };
-            let line: &str = change.value();
-            lines.push(format!("{sign}{}", line.trim_end_matches('\n')));
-            if !line.ends_with('\n') {
-                lines.push("\\ No newline at end of file".to_owned());
-            }
-        }
+        hunk.iter().for_each(|op| differences(op, &shown, &mut lines));
     }
     let painted: Vec<String> = lines.iter().map(|line| style.paint_diff_line(line)).collect();
     painted.join("\n")
+}
+
+/// The lines of one difference.
+fn differences(op: &DiffOp, [now, then]: &[Vec<String>; 2], lines: &mut Vec<String>) {
+    let (old, new) = (&now[op.old_range()], &then[op.new_range()]);
+    let mut push = |sign, line: &str, remark: &str| {
+        lines.push(format!("{sign}{}{remark}", line.trim_end_matches('\n')));
+        if !line.ends_with('\n') {
+            lines.push("\\ No newline at end of file".to_owned());
+        }
+    };
+    if op.tag() == DiffTag::Equal {
+        old.iter().for_each(|line| push(' ', line, ""));
+        return;
+    }
+    old.iter().for_each(|line| push('-', line, ""));
+    for line in new {
+        let remark = if old.contains(line) { format!(" {CHANGED}") } else { String::new() };
+        push('+', line, &remark);
+    }
 }
 
 /// Groups of differences with their context. Myers' algorithm by its name: what chooses among all of them at run
@@ -103,6 +115,32 @@ mod tests {
         +b
         ");
         assert_eq!(unified("f", "a\n", "a\n", style), "");
+    }
+
+    #[test]
+    fn what_changes_in_a_hidden_part_is_told() {
+        let style = Style::new(None, false);
+        let key = |body: &str| format!("a\n-----BEGIN KEY-----\n{body}\n-----END KEY-----\nb\n");
+        insta::assert_snapshot!(unified("f", &key("one"), &key("two"), style), @r"
+        --- f (now)
+        +++ f (then)
+        @@ -1,5 +1,5 @@
+         a
+         (19 bytes, not shown)
+        -(3 bytes, not shown)
+        +(3 bytes, not shown) (hidden, changed)
+         (17 bytes, not shown)
+         b
+        ");
+        let join = |token: &str| format!("join {token}\n");
+        insta::assert_snapshot!(
+            unified("f", &join("abcdef.0123456789abcdef"), &join("abcdef.0123456789abcdeg"), style), @r"
+        --- f (now)
+        +++ f (then)
+        @@ -1 +1 @@
+        -join (23 bytes, not shown)
+        +join (23 bytes, not shown) (hidden, changed)
+        ");
     }
 
     #[test]

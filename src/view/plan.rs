@@ -82,11 +82,13 @@ fn fields(change: &Change, style: Style) -> String {
         .fields
         .iter()
         .map(|field| {
-            let mut row = vec![text::line(&field.field)];
-            row.extend(shown.iter().map(|side| {
-                cell(field, if *side == "now" { field.now.as_deref() } else { field.then.as_deref() })
-            }));
-            row
+            let now = cell(field, field.now.as_deref());
+            let mut then = cell(field, field.then.as_deref());
+            if field.now != field.then && then == now && !is_diffed(field) {
+                then = format!("{then} {}", diff::CHANGED);
+            }
+            let sides = [now, then].into_iter().zip(all).filter(|(_, (_, shown))| *shown);
+            [text::line(&field.field)].into_iter().chain(sides.map(|(side, _)| side)).collect()
         })
         .collect();
     let mut heading = vec!["field"];

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde::Serialize;
 use tabled::grid::util::string::{get_char_width, get_string_width};
 
-use crate::contract::mask::{masked, masked_json};
+use crate::contract::mask::{masked, masked_json, masked_lines};
 
 /// One line of data: control characters, line breaks and characters that reorder or hide text are
 /// shown as escapes such as `\u{1b}`, and what looks like a credential as its size.
@@ -21,6 +21,11 @@ pub fn checksum(text: &str) -> String {
 /// Lines of data: as [`line()`], but line breaks and tabs stay.
 pub fn block(text: &str) -> String {
     escape(&masked(text), true)
+}
+
+/// The same line by line, with the ends of the lines: as many as the text has.
+pub(super) fn lines(text: &str) -> Vec<String> {
+    masked_lines(text).iter().map(|line| escape(line, true)).collect()
 }
 
 fn escape(text: &str, keep_layout: bool) -> String {
@@ -157,7 +162,8 @@ pub fn list_some(items: &[String], shown: usize) -> String {
     text
 }
 
-/// `value` as indented JSON with a line end, in which what looks like a credential is shown as its size.
+/// `value` as indented JSON with a line end, in which what looks like a credential is shown as its size,
+/// and as a number where two of one size differ.
 pub fn json<T: Serialize + ?Sized>(value: &T) -> String {
     json_but(value, &[])
 }

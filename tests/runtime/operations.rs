@@ -405,3 +405,27 @@ fn json_lines_with_a_state() {
     }
     assert!(runner.state().is_some());
 }
+
+#[test]
+fn what_programs_go_on_with_is_exact_whatever_it_looks_like() {
+    const LABEL: &str = "node-role.kubernetes.io/abcdef.0123456789abcdef";
+    let runner = Runner::new();
+    runner.render(|inputs| inputs["node_labels"] = json!({LABEL: ""}));
+    let root = runner.work("root/main.tf.json");
+    let mut given: Value = serde_json::from_str(&std::fs::read_to_string(&root).unwrap()).unwrap();
+    given["output"]["labels"] = json!({"value": "${module.role.dropped_node_labels}", "sensitive": false});
+    std::fs::write(&root, given.to_string()).unwrap();
+    let labels = json!([LABEL]);
+
+    runner.init();
+    runner.plan("apply.tfplan", &[]);
+    assert_eq!(runner.show("apply.tfplan")["output_changes"]["labels"]["after"], labels);
+    let told = runner.operation("apply", &["-json", "-auto-approve", "-var-file=terraform.tfvars.json"]).ok();
+    let last: Value = serde_json::from_str(told.lines().last().unwrap()).unwrap();
+    assert_eq!((&last["type"], &last["outputs"]["labels"]["value"]), (&json!("outputs"), &labels));
+    assert_eq!(runner.state().unwrap()["outputs"]["labels"]["value"], labels);
+    let state: Value = serde_json::from_str(&runner.run(&["show", "-json"]).ok()).unwrap();
+    assert_eq!(state["values"]["outputs"]["labels"]["value"], labels);
+    let outputs = runner.run(&["outputs", "dropped_node_labels", "-var-file=terraform.tfvars.json"]).ok();
+    assert_eq!(serde_json::from_str::<Value>(&outputs).unwrap(), labels);
+}

@@ -13,6 +13,7 @@ use crate::contract::{
     ids::Region,
     json::Json,
     known::BOOTSTRAP_DATA,
+    mask::masked,
     payload::Payload,
     request::{BootstrapFormat, Tags},
 };
@@ -182,10 +183,17 @@ fn zones(json: &Json) -> Result<Vec<String>, Faults> {
 }
 
 /// Kept verbatim. An empty one is refused: to read it as "none" would change the roll key, and so
-/// replace every instance of a pool whose version got lost on the way.
+/// replace every instance of a pool whose version got lost on the way. A credential is no version of anything, and would
+/// end up in tags.
 fn kubernetes_version(json: &Json) -> Result<Option<String>, Fault> {
     let wanted = "a version of 1 to 256 characters such as v1.34.1, or null";
-    text_like(json, wanted, |text| syntax::is_plain(text, 1, 256)).map(Some)
+    let version = text_like(json, wanted, |text| syntax::is_plain(text, 1, 256))?;
+    if !syntax::is_kubernetes_version(&version) && masked(&version) != version {
+        return Err(Fault::new(format!(
+            "has a join token, a key or other encoded data as its value, which is not shown, but must be {wanted}"
+        )));
+    }
+    Ok(Some(version))
 }
 
 /// Minimum and maximum, if enabled; if not, neither is looked at.

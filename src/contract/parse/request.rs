@@ -119,15 +119,21 @@ fn warn_of_foreign_key(report: &mut Report<'_>, variables: &Variables, exports: 
 /// instance, or finds no image.
 fn warn_of_version(report: &mut Report<'_>, controller: &Controller) {
     const NAME: &str = "kubernetes_version";
-    let odd = controller.kubernetes_version.as_deref().filter(|text| !syntax::is_kubernetes_version(text));
-    if let Some(text) = odd {
-        let is =
-            if report.is_hidden(NAME) { "has a value that" } else { &format!("is {}, which", quoted(text)) };
+    let Some(text) = controller.kubernetes_version.as_deref() else { return };
+    let is = if report.is_hidden(NAME) { "has a value that" } else { &format!("is {}, which", quoted(text)) };
+    if !syntax::is_kubernetes_version(text) {
         let detail = format!(
             "{NAME} {is} does not look like a Kubernetes version such as v1.34.1. It is taken as it is: an image is \
              looked for by it, and a change of it replaces every instance."
         );
         report.warn(format!("{NAME} does not look like a version"), detail);
+    } else if !text.starts_with('v') {
+        let detail = format!(
+            "{NAME} {is} has no \"v\" before its numbers: Kubernetes versions begin with one, as v1.34.1 does. It is \
+             taken as it is, and is another version than the one with a \"v\": a change from one to the other replaces \
+             every instance."
+        );
+        report.warn(format!("{NAME} has no \"v\" before it"), detail);
     }
 }
 

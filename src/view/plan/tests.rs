@@ -331,3 +331,66 @@ fn json_has_a_stable_order_and_the_same_sentence() {
     insta::assert_snapshot!("roll_json", json);
     assert_eq!(json, plan_json(&roll(), &subject(Purpose::Apply), &[]));
 }
+
+/// Names of pools as programs make them: parts of digests, in each alphabet and length that is usual.
+fn names_by_chance() -> impl Iterator<Item = String> {
+    use sha2::{Digest as _, Sha256};
+    const BASE36: &[u8] = b"0123456789abcdefghijklmnopqrstuvwxyz";
+    const CROCKFORD: &[u8] = b"0123456789abcdefghjkmnpqrstvwxyz";
+    let word = |number: u32, alphabet: &[u8], length: usize| -> String {
+        let bytes = [0_u8, 1]
+            .into_iter()
+            .flat_map(|half| Sha256::digest([&[half], &number.to_be_bytes()[..]].concat()));
+        bytes.take(length).map(|byte| char::from(alphabet[usize::from(byte) % alphabet.len()])).collect()
+    };
+    (0..50).flat_map(move |number| {
+        let sha = word(number, &BASE36[..16], 64);
+        [
+            word(number, CROCKFORD, 26),
+            word(number, BASE36, 20),
+            format!("c{}", word(number, BASE36, 24)),
+            format!("a{}", word(number, BASE36, 23)),
+            word(number, BASE36, 27),
+            format!("z{}", word(number, BASE36, 20)),
+            format!("{}-{}-{}-{}-{}", &sha[..8], &sha[8..12], &sha[12..16], &sha[16..20], &sha[20..32]),
+            sha[..40].to_owned(),
+            format!("g{}", &sha[..40]),
+            sha.clone(),
+            format!("workers.{}", &sha[..16]),
+            format!("demo.workersinstancerole{}-{}", &sha[..8], word(number, BASE36, 13)),
+        ]
+    })
+}
+
+#[test]
+fn programs_get_the_names_of_any_pool_as_they_are() {
+    use crate::model::{planner, testing};
+    for name in names_by_chance() {
+        let request = testing::request(|r| r.scope.name.clone_from(&name));
+        let (_, plan) = planner::plan(&request, &testing::nothing()).unwrap();
+        let pool = format!("team-a/{name}");
+        let subject = Subject { pool: &pool, ..subject(Purpose::Apply) };
+        for told in [plan_json(&plan, &subject, &[]), super::plan(&plan, &subject, Style::new(None, false))] {
+            assert!(told.contains(&format!("pool/{name}")) && !told.contains("not shown"), "{name}: {told}");
+        }
+    }
+}
+
+#[test]
+fn what_differs_looks_different_however_much_is_hidden() {
+    let fields = vec![
+        field("key_name", Some("abcdef.0123456789abcdef"), Some("abcdef.0123456789abcdeg")),
+        field("instance_type", Some("m6i.large"), Some("m7i.large")),
+    ];
+    let plan =
+        Plan { changes: vec![change(Address::Template, Action::Update, GROUP, fields)], ..Plan::default() };
+    let subject = subject(Purpose::Apply);
+    let told = super::plan(&plan, &subject, Style::new(None, false));
+    assert!(told.contains("(23 bytes, not shown) (hidden, changed)"), "{told}");
+    assert_eq!(told.matches("changed").count(), 1, "{told}");
+    let told = plan_json(&plan, &subject, &[]);
+    assert!(
+        told.contains("\"(23 bytes, not shown)\"") && told.contains("\"(23 bytes, not shown) (2)\""),
+        "{told}"
+    );
+}
