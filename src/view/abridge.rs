@@ -79,6 +79,6 @@ mod tests {
         let (list, rest) = shown.split_once("\n\n").unwrap_or_default();
         assert!(list.lines().all(|line| line.len() <= 40) && list.lines().count() < 10, "{list}");
         assert!(rest.lines().all(|line| line.len() <= 40), "{rest}");
-        assert_eq!(rest.replace(" \\\n   ", ""), command);
+        assert_eq!(rest.replace(" \\\n   ", ""), command.trim_end());
     }
 }
