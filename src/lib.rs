@@ -14,5 +14,6 @@ pub mod defect;
 pub mod engine;
 pub mod error;
 pub mod model;
+pub mod prose;
 pub mod runtime;
 pub mod view;

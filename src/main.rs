@@ -12,7 +12,7 @@ use machinepool::{
 fn main() -> ExitCode {
     defect::end_at_panics();
     let form = cli::form(std::env::args_os());
-    let parsed = cli::parse(std::env::args_os());
+    let parsed = cli::parse(std::env::args_os(), app::help_width);
     let lines = form == Form::Lines && !matches!(parsed, Ok(Parsed::Show(_)));
     let taste = match &parsed {
         Ok(Parsed::Run(cli)) => {

@@ -10,6 +10,9 @@ mod corpus;
 mod docs;
 #[path = "cli/doctor.rs"]
 mod doctor;
+#[cfg(feature = "aws")]
+#[path = "cli/elsewhere.rs"]
+mod elsewhere;
 #[path = "cli/fleet.rs"]
 mod fleet;
 #[path = "cli/help.rs"]

@@ -31,7 +31,7 @@ use crate::{
 use session::Session;
 use signals::Signals;
 
-pub use ui::{Taste, Ui};
+pub use ui::{Taste, Ui, help_width};
 
 /// Runs a command; the exit code of a command that did not fail.
 pub fn run(ui: &Ui, cli: &Cli) -> anyhow::Result<u8> {

@@ -88,6 +88,14 @@ pub struct Taste {
     pub lines: bool,
 }
 
+/// How wide a help may be: as wide as the terminal or as `COLUMNS` says, and no wider than what is read with ease.
+pub fn help_width() -> usize {
+    let known = terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
+    let told = || std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    let width = known.or_else(told).filter(|width| *width > 0);
+    width.unwrap_or(Style::PIPED_WIDTH).min(Style::PIPED_WIDTH)
+}
+
 impl Ui {
     /// The streams of this process. Colour is for terminals only, and not where `NO_COLOR` is set.
     pub fn of_process(taste: Taste) -> Self {

@@ -2,9 +2,6 @@
 
 use clap::Command;
 
-/// How wide help is without a terminal, and at most. In columns.
-const WIDEST: usize = 100;
-
 /// How each line of an example begins, and how those do that go on with one.
 const INDENT: &str = "  ";
 const CONTINUED: &str = "      ";
@@ -12,15 +9,11 @@ const CONTINUED: &str = "      ";
 /// What tells a shell that a command goes on in the next line.
 const GOES_ON: &str = " \\";
 
-/// The definition with its help made for this terminal. clap would break a long example wherever it ends a line.
-pub(super) fn fitted(command: Command) -> Command {
-    let known = terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
-    let told = || std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
-    let width = known.or_else(told).filter(|width| *width > 0).unwrap_or(WIDEST).min(WIDEST);
-    fitted_to(command, width)
-}
+/// An argument of this length stands in a line of its own if need be. In bytes.
+const LONG: usize = 30;
 
-fn fitted_to(command: Command, width: usize) -> Command {
+/// The definition with its help made for so many columns. clap would break a long example wherever it ends a line.
+pub(super) fn fitted_to(command: Command, width: usize) -> Command {
     let epilog = command.get_after_help().map(|text| whole(&text.to_string(), width));
     let command = command.term_width(width).mut_subcommands(|below| fitted_to(below, width));
     match epilog {
@@ -73,9 +66,6 @@ fn parts(command: &str) -> Vec<&str> {
     cuts.push(command.len() + 1);
     cuts.windows(2).map(|pair| &command[pair[0]..pair[1] - 1]).collect()
 }
-
-/// An argument of this length stands in a line of its own if need be. In bytes.
-const LONG: usize = 30;
 
 #[cfg(test)]
 mod tests {

@@ -6,7 +6,7 @@ use clap::Command;
 
 use crate::{
     error::{Failure, Kind},
-    view::text,
+    prose,
 };
 
 /// The commands that lead to the one of that name: `rollout start`, one word or two, or `rollout-start`, as its man
@@ -53,7 +53,7 @@ fn unknown(program: &Command, found: &Command) -> Failure {
     let known = full_names(found, if std::ptr::eq(found, program) { "" } else { found.get_name() });
     let detail = match known.as_slice() {
         [] => format!("{} has no commands of its own.", found.get_name()),
-        known => format!("There are {}.", text::list(known)),
+        known => format!("There are {}.", prose::list(known)),
     };
     Failure::new(Kind::Usage, "There is no such command", detail)
 }

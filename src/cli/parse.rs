@@ -8,11 +8,11 @@ use clap::{
     parser::ValueSource,
 };
 
-use super::{Cli, epilog, names, spelling, values};
+use super::{Cli, epilog, names, spelling, terraform, values};
 use crate::{
     contract::quote,
     error::{Failure, Kind},
-    view::text,
+    prose,
 };
 
 /// What the arguments ask for.
@@ -25,9 +25,12 @@ pub enum Parsed {
 }
 
 /// Reads the arguments, the program's name first. Everything that clap refuses is an error of usage with
-/// the same exit code as any other error.
-pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Parsed, Failure> {
-    let command = epilog::fitted(Cli::command());
+/// the same exit code as any other error. `width` is asked how many columns there are where help is shown.
+pub fn parse(
+    args: impl IntoIterator<Item = OsString>,
+    width: impl FnOnce() -> usize,
+) -> Result<Parsed, Failure> {
+    let command = Cli::command();
     let mut args: Vec<OsString> = args.into_iter().collect();
     let rest = args.split_off(args.len().min(1));
     args.extend(names::of_help(&command, spelling::normalise(&command, rest)));
@@ -45,12 +48,13 @@ pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Parsed, Failure
         )),
         Ok(cli) => cli.check().map(|()| Parsed::Run(Box::new(cli))),
         Err(error) if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) => {
-            Ok(Parsed::Show(error.to_string()))
+            Ok(Parsed::Show(help(&args, width())))
         }
         Err(error) if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-            Err(Failure::new(Kind::Usage, "No command given", error.to_string().trim()))
+            Err(Failure::new(Kind::Usage, "No command given", help(&args, width()).trim()))
         }
         Err(mut error) => {
+            without_refused(&mut error);
             let hint = hide_values(&mut error, &args);
             let mut failure = usage(&error.to_string());
             if let (Some(hint), Some(diagnostic)) = (hint, failure.diagnostics.last_mut()) {
@@ -59,6 +63,12 @@ pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Parsed, Failure
             Err(failure)
         }
     }
+}
+
+/// What clap shows for the arguments, made for so many columns.
+fn help(args: &[OsString], width: usize) -> String {
+    let shown = epilog::fitted_to(Cli::command(), width).try_get_matches_from(args);
+    shown.err().map(|shown| shown.to_string()).unwrap_or_default()
 }
 
 /// Whether the option was given with nothing: taken for none, it would lead a script into the real account. An empty
@@ -117,6 +127,9 @@ fn hide_values(error: &mut clap::Error, args: &[OsString]) -> Option<&'static st
         _ => ContextKind::InvalidValue,
     };
     let Some(ContextValue::String(text)) = error.get(kind) else { return None };
+    if text == "=" && is_word {
+        return Some("An input is one word, without blanks around the sign: -var NAME=VALUE.");
+    }
     let bare = text.trim_start_matches('-');
     let (shown, hint) = if is_word && is_behind_var(text, args) {
         let hint = "It is not shown: it stands behind -var, and may be part of a value. Put quotes around NAME=VALUE.";
@@ -136,6 +149,15 @@ fn hide_values(error: &mut clap::Error, args: &[OsString]) -> Option<&'static st
     Some(hint)
 }
 
+/// Takes out the suggestion of an option that is known only to be refused.
+fn without_refused(error: &mut clap::Error) {
+    let is_refused = |option: &String| terraform::REFUSED.contains(&option.trim_start_matches('-'));
+    if matches!(error.get(ContextKind::SuggestedArg), Some(ContextValue::String(option)) if is_refused(option))
+    {
+        error.remove(ContextKind::SuggestedArg);
+    }
+}
+
 /// Whether a word that is no option stands somewhere behind a `-var`.
 fn is_behind_var(word: &str, args: &[OsString]) -> bool {
     let is_option =
@@ -152,10 +174,10 @@ fn usage(text: &str) -> Failure {
     if let Some((first, rest)) =
         summary.ends_with(':').then(|| detail.trim_start().split_once('\n')).flatten()
     {
-        let summary = format!("{} {}", text::capitalised(summary), first.trim());
+        let summary = format!("{} {}", prose::capitalised(summary), first.trim());
         return Failure::new(Kind::Usage, summary, rest.trim_matches('\n'));
     }
-    Failure::new(Kind::Usage, text::capitalised(summary), detail.trim_matches('\n'))
+    Failure::new(Kind::Usage, prose::capitalised(summary), detail.trim_matches('\n'))
 }
 
 #[cfg(test)]
@@ -169,7 +191,7 @@ mod tests {
 
     fn run(words: &[&str]) -> Box<Cli> {
         let args = std::iter::once("machinepool").chain(words.iter().copied()).map(OsString::from);
-        match parse(args).unwrap() {
+        match parse(args, || 100).unwrap() {
             Parsed::Run(cli) => cli,
             Parsed::Show(text) => panic!("{text}"),
         }
@@ -177,7 +199,7 @@ mod tests {
 
     fn fails(words: &[&str]) -> Failure {
         let args = std::iter::once("machinepool").chain(words.iter().copied()).map(OsString::from);
-        parse(args).unwrap_err()
+        parse(args, || 100).unwrap_err()
     }
 
     #[test]
@@ -380,6 +402,13 @@ mod tests {
         let failure = fails(&["plan", "bootstrap_data=SECRET"]);
         assert_eq!(failure.diagnostics[0].summary, "Unexpected argument 'bootstrap_data=...' found");
         assert!(failure.diagnostics[0].detail.contains("write -var NAME=VALUE"), "{failure:?}");
+        let failure = fails(&["plan", "-var", "replicas", "=", "4"]);
+        assert_eq!(failure.diagnostics[0].summary, "Unexpected argument '=' found");
+        assert!(failure.diagnostics[0].detail.contains("without blanks"), "{failure:?}");
+        for option in ["-state", "-state=x", "-targets=x", "-replaced"] {
+            let told = fails(&["apply", option]).diagnostics[0].to_string();
+            assert!(!told.contains("--target'") && !told.contains("--replace'"), "{option}: {told}");
+        }
         let failure = fails(&["plan", "-var", "a=b", "-fromat=json"]);
         assert_eq!(failure.diagnostics[0].summary, "Unexpected argument '--fromat' found");
         assert!(fails(&["plan", "-var"]).diagnostics[0].summary.contains("--var <NAME=VALUE>"));

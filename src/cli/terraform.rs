@@ -50,6 +50,9 @@ pub struct LockArgs {
     pub lock_timeout: Duration,
 }
 
+/// Options that are known only to be refused by name.
+pub(super) const REFUSED: [&str; 2] = ["target", "replace"];
+
 impl TerraformArgs {
     /// Refuses a refresh that is not to refresh, as Terraform does.
     pub(super) fn check_refresh(&self, refresh_only: bool) -> Result<(), Failure> {

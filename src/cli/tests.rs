@@ -8,7 +8,7 @@ use super::*;
 
 fn parsed(words: &[&str]) -> Result<Cli, Failure> {
     let args = std::iter::once("machinepool").chain(words.iter().copied()).map(OsString::from);
-    match parse(args)? {
+    match parse(args, || 100)? {
         Parsed::Run(cli) => Ok(*cli),
         Parsed::Show(text) => panic!("{text}"),
     }

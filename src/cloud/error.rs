@@ -23,6 +23,9 @@ pub enum ErrorKind {
     Throttled,
     /// AWS's own fault, still after retries.
     Server,
+    /// What answered is not AWS: a wrong endpoint, or a proxy that answers for everybody. It says nothing of what was
+    /// asked.
+    NotAws,
     /// No usable credentials.
     Credentials,
     /// No answer: connection, TLS, time-out.
@@ -157,6 +160,26 @@ pub struct CloudError {
     pub message: String,
     /// AWS's request id.
     pub request_id: Option<String>,
+}
+
+/// Before a status that stands for AWS's code where an answer has none, so that it is not taken for no answer.
+const STATUS: &str = "HTTP ";
+
+impl CloudError {
+    /// What stands for a code where an answer has none.
+    pub fn code_of_status(status: u16) -> String {
+        format!("{STATUS}{status}")
+    }
+
+    /// Whether there was an answer with a code of AWS's.
+    pub fn has_code(&self) -> bool {
+        !self.code.is_empty() && !self.is_without_code()
+    }
+
+    /// Whether there was an answer, and no code of AWS's in it.
+    pub fn is_without_code(&self) -> bool {
+        self.code.starts_with(STATUS)
+    }
 }
 
 impl fmt::Display for CloudError {

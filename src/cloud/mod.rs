@@ -49,6 +49,11 @@ pub trait Cloud {
     /// The region that calls go to.
     fn region(&self) -> &str;
 
+    /// Why the latest attempt at a call had no answer, if that is known: it is going to be tried again.
+    fn trouble(&self) -> Option<String> {
+        None
+    }
+
     /// `autoscaling:DescribeAutoScalingGroups` for one name; a group being deleted is still one.
     async fn group(&self, name: &str) -> Result<Option<Group>, CloudError>;
 

@@ -4,7 +4,7 @@
 //! All that AWS says in words comes through here, and loses the credentials in it: AWS repeats what it was sent, and
 //! somebody may have set a token in the place of a name.
 
-use std::{future::Future, time::Duration};
+use std::{cell::Cell, future::Future, time::Duration};
 
 use async_trait::async_trait;
 
@@ -30,6 +30,8 @@ pub enum News<'a> {
         operation: &'static str,
         /// How long.
         waited: Duration,
+        /// Why the latest attempt failed, if one did.
+        cause: Option<&'a str>,
     },
     /// It is over, with all its retries.
     Over {
@@ -47,12 +49,14 @@ pub struct Watched<'a> {
     inner: Box<dyn Cloud>,
     tell: Box<dyn Fn(News<'_>) + 'a>,
     slow: Duration,
+    /// Whether it has been told that calls take long: calls that go on together have one cause, as a rule.
+    told: Cell<bool>,
 }
 
 impl<'a> Watched<'a> {
     /// Wraps a cloud; `tell` must not block.
     pub fn new(inner: Box<dyn Cloud>, tell: impl Fn(News<'_>) + 'a) -> Self {
-        Self { inner, tell: Box::new(tell), slow: SLOW }
+        Self { inner, tell: Box::new(tell), slow: SLOW, told: Cell::new(false) }
     }
 
     async fn watch<T>(
@@ -65,13 +69,28 @@ impl<'a> Watched<'a> {
         let answer = tokio::select! {
             answer = &mut call => answer,
             () = tokio::time::sleep(self.slow) => {
-                (self.tell)(News::Slow { operation, waited: begin.elapsed() });
+                self.tell_slow(operation, begin.elapsed());
                 call.await
             }
         };
+        if answer.is_ok() {
+            self.told.set(false);
+        }
         let answer = answer.map_err(without_credentials);
         (self.tell)(News::Over { operation, took: begin.elapsed(), error: answer.as_ref().err() });
         answer
+    }
+}
+
+impl Watched<'_> {
+    /// Once, until something is answered again.
+    fn tell_slow(&self, operation: &'static str, waited: Duration) {
+        if self.told.replace(true) {
+            return;
+        }
+        let mut cause = self.inner.trouble();
+        cause.iter_mut().for_each(mask);
+        (self.tell)(News::Slow { operation, waited, cause: cause.as_deref() });
     }
 }
 

@@ -95,7 +95,10 @@ fn chance_names(number: u32) -> Vec<String> {
     let sha = of(&[HEX], 40);
     let stack = of(&[DIGITS, UPPER], 13);
     let camel: String = (0..10)
-        .map(|at| word(number, UPPER, 10)[at..=at].to_owned() + &word(number + at as u32, LOWER, 4))
+        .map(|at| {
+            word(number, UPPER, 10)[at..=at].to_owned()
+                + &word(number + u32::try_from(at).unwrap_or_default(), LOWER, 4)
+        })
         .collect();
     let logical = format!("WorkersInstanceRole{}", of(&[HEX], 8).to_uppercase());
     let instance = format!("i-{}", of(&[HEX], 17));

@@ -135,7 +135,9 @@ impl Asking<'_> {
         let wanted = Names::of(&self.request.scope).template(&roll_key(self.request));
         let Some(template) = in_use(self.request, pool, templates, &wanted) else {
             let identity = self.request.scope.identity.clone();
-            return vec![self.attempt(Rehearsal::NewTemplate { name: wanted, tags: identity }).await];
+            let new = self.attempt(Rehearsal::NewTemplate { name: wanted, tags: identity }).await;
+            let others = matches!(pool.group, Look::Seen(Some(_))).then(without_template);
+            return std::iter::once(new).chain(others.into_iter().flatten()).collect();
         };
         let template_id = &template.id;
         let (version, deletion, launch) = join!(
@@ -219,6 +221,17 @@ impl Asking<'_> {
     }
 }
 
+/// What cannot be tried of a group whose template is gone.
+fn without_template() -> [(Rehearsal, Look<()>); 3] {
+    let template_id = String::new;
+    [
+        Rehearsal::NewVersion { template_id: template_id() },
+        Rehearsal::DeleteTemplate { template_id: template_id() },
+        Rehearsal::Launch { template_id: template_id(), subnet: String::new(), interface: None },
+    ]
+    .map(|rehearsal| (rehearsal, Look::Idle("The pool has no launch template to try it with.")))
+}
+
 fn security_groups(request: &Request) -> Vec<String> {
     let all = request.exports.worker_security_groups.iter().chain(&request.additional_security_group_ids);
     let mut ids: Vec<String> = all.map(ToString::to_string).collect();
@@ -248,9 +261,12 @@ fn looked<T>(answer: Result<T, CloudError>) -> Look<T> {
         Err(error) => error,
     };
     let kind = match error.kind {
+        // Of an S3 that denies a HEAD, no code is known.
+        _ if error.is_without_code() && error.operation != operations::HEAD_OBJECT => Trouble::NotAws,
         ErrorKind::AccessDenied => return Look::Denied { call: error.operation },
         ErrorKind::Credentials => Trouble::Credentials,
         ErrorKind::Network => Trouble::Network,
+        ErrorKind::NotAws => Trouble::NotAws,
         ErrorKind::NotFound => Trouble::Missing,
         ErrorKind::WrongRegion => Trouble::Elsewhere,
         ErrorKind::Throttled | ErrorKind::Server | ErrorKind::Interrupted => Trouble::Unjudged,

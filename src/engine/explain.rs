@@ -22,7 +22,11 @@ pub(super) fn together(mut errors: Vec<CloudError>) -> Failure {
     let is_common = |e: &CloudError| {
         matches!(
             e.kind,
-            ErrorKind::Interrupted | ErrorKind::Credentials | ErrorKind::Network | ErrorKind::Settings
+            ErrorKind::Interrupted
+                | ErrorKind::Credentials
+                | ErrorKind::Network
+                | ErrorKind::NotAws
+                | ErrorKind::Settings
         )
     };
     if let Some(common) = errors.iter().position(is_common) {
@@ -68,9 +72,11 @@ pub(super) fn diagnostic(error: &CloudError) -> Diagnostic {
         return Diagnostic::error("Cannot use AWS", error.message.clone());
     }
     let CloudError { operation, resource, region, kind, code, message, request_id } = error;
-    let answer =
-        if code.is_empty() { "had no answer".to_owned() } else { format!("was answered with {code}") };
-    let code = if code.is_empty() { "no answer" } else { code };
+    let (code, answer) = match code.as_str() {
+        "" if *kind == ErrorKind::Credentials => ("no credentials", "was not asked".to_owned()),
+        "" => ("no answer", "had no answer".to_owned()),
+        code => (code, format!("was answered with {code}")),
+    };
     let request = request_id.as_ref().map_or(String::new(), |id| format!(" (request {id})"));
     let message = message.split_whitespace().collect::<Vec<_>>().join(" ");
     let said = if message.is_empty() { words(&message) } else { message.clone() };
@@ -100,6 +106,10 @@ fn hint(kind: ErrorKind, operation: &'static str, message: &str) -> Option<Strin
         ErrorKind::Throttled => {
             "AWS limits the rate of calls, and went on doing so after several attempts. Run the command again \
              later."
+        }
+        ErrorKind::NotAws => {
+            "Nothing of AWS is known from it, and nothing is lost. Check what is set for the endpoint (AWS_ENDPOINT_URL \
+             and the like, endpoint_url of the profile), the proxy settings (HTTPS_PROXY, NO_PROXY) and the network."
         }
         ErrorKind::Server => "This is AWS's own fault. Run the command again.",
         ErrorKind::WrongRegion => {

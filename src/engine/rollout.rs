@@ -52,7 +52,7 @@ pub enum Cancelled {
         left: Option<Box<status::Rollout>>,
     },
     /// None was active in the group, if there even is one.
-    Nothing(Option<Group>),
+    Nothing(Option<Box<Group>>),
 }
 
 /// Cancels the active instance refresh of the pool's group and waits until it has ended.
@@ -63,7 +63,7 @@ pub async fn cancel(ctx: &Context<'_>, scope: &Scope) -> Result<Cancelled, Failu
     let (group, refreshes) = own_refreshes(ctx, scope, &name).await?;
     let ends = group.as_ref().is_none_or(|group| group.deleting);
     let Some(active) = roll::active(&refreshes).filter(|_| !ends).cloned() else {
-        return Ok(Cancelled::Nothing(group));
+        return Ok(Cancelled::Nothing(group.map(Box::new)));
     };
     let tags = group.as_ref().map(Group::tags).unwrap_or_default();
     let warnings = ownership::unsaid(&scope.identity, [&tags]).into_iter();

@@ -29,7 +29,7 @@ use crate::{
     view::Purpose,
 };
 
-/// The version of the file's format. A file of a later one is refused.
+/// The version of the file's format. A file of any other one, earlier or later, is refused.
 const VERSION: u64 = 4;
 
 /// No plan is larger: each file of inputs may have [`MAX_BYTES`], and there may be several. In bytes.

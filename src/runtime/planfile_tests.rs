@@ -165,6 +165,11 @@ fn what_is_no_plan_of_ours_is_refused_and_not_repeated() {
     }
     let text = String::from_utf8(whole.clone()).unwrap();
     assert!(refuse(text.replacen(":4,", ":5,", 1).as_bytes()).contains("version 5 of the format"));
+    // Whether it was a sandbox, not which: found after an upgrade.
+    let former = text.replacen(":4,", ":3,", 1).replacen("\"sandbox\":null", "\"sandbox\":false", 1);
+    assert!(former.contains("\"sandbox\":false"), "the origin is written another way");
+    let told = refuse(former.as_bytes());
+    assert!(told.contains("version 3 of the format") && told.contains("plan again"), "{told}");
     assert!(
         refuse(text.replacen("\"inputs\":{", "\"inputs\":[{}],\"x\":{", 1).as_bytes()).contains("damaged")
     );

@@ -12,11 +12,15 @@ pub(super) fn rest(number: usize) -> String {
 }
 
 /// A text of several lines for a place `width` columns wide. Lists are shortened, and lines are broken
-/// at blanks, but for those that begin with one: commands and the like.
+/// at blanks, but for those that begin with one: commands, which are broken as a shell takes them, and the like.
 pub(super) fn paragraphs(text: &str, width: usize) -> String {
     let lines: Vec<String> = text
         .split('\n')
-        .map(|line| if line.starts_with(' ') { line.to_owned() } else { text::wrap(&list(line), width) })
+        .map(|line| match line {
+            line if text::is_command(line) => text::command(line, width),
+            line if line.starts_with(' ') => line.to_owned(),
+            line => text::wrap(&list(line), width),
+        })
         .collect();
     lines.join("\n")
 }
@@ -69,11 +73,12 @@ mod tests {
     }
 
     #[test]
-    fn lines_fit_but_commands_stay_whole() {
+    fn lines_fit_and_commands_can_be_pasted() {
         let command = format!("  aws autoscaling {}", "x ".repeat(40));
         let shown = paragraphs(&format!("{}\n\n{command}", ids(2000)), 40);
         let (list, rest) = shown.split_once("\n\n").unwrap_or_default();
         assert!(list.lines().all(|line| line.len() <= 40) && list.lines().count() < 10, "{list}");
-        assert_eq!(rest, command);
+        assert!(rest.lines().all(|line| line.len() <= 40), "{rest}");
+        assert_eq!(rest.replace(" \\\n   ", ""), command.trim_end());
     }
 }

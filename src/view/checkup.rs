@@ -35,8 +35,15 @@ fn one(check: &Check, style: Style) -> String {
     };
     let mut lines = vec![text::line(&check.title)];
     lines.extend(check.detail.lines().filter(|line| !line.is_empty()).map(text::line));
-    lines.extend(check.fix.as_ref().map(|fix| format!("Fix: {}", text::line(fix))));
-    let body = text::wrap(&lines.join("\n"), style.width - MARGIN);
+    if let Some(fix) = &check.fix {
+        let fix = format!("Fix: {fix}");
+        lines.extend(fix.lines().filter(|line| !line.is_empty()).map(text::line));
+    }
+    let width = style.width - MARGIN;
+    let each = lines.iter().map(|line| {
+        if text::is_command(line) { text::command(line, width) } else { text::wrap(line, width) }
+    });
+    let body = each.collect::<Vec<_>>().join("\n");
     let body = text::indent(&body, MARGIN);
     format!("{}{}", style.paint(tone, word), &body[word.len()..])
 }

@@ -6,6 +6,7 @@ use serde::Serialize;
 use tabled::grid::util::string::{get_char_width, get_string_width};
 
 use crate::contract::mask::{masked, masked_json, masked_lines};
+pub use crate::prose::{capitalised, list};
 
 /// One line of data: control characters, line breaks and characters that reorder or hide text are
 /// shown as escapes such as `\u{1b}`, and what looks like a credential as its size.
@@ -142,15 +143,6 @@ pub fn count(number: usize, noun: &str) -> String {
     if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
 }
 
-/// `a`, `a and b`, `a, b and c`.
-pub fn list(items: &[String]) -> String {
-    match items {
-        [] => String::new(),
-        [one] => one.clone(),
-        [init @ .., last] => format!("{} and {last}", init.join(", ")),
-    }
-}
-
 /// As [`list`], with at most `shown` items and the number of the others.
 pub fn list_some(items: &[String], shown: usize) -> String {
     if items.len() <= shown {
@@ -181,15 +173,80 @@ pub fn exact_json<T: Serialize + ?Sized>(value: &T) -> String {
     text
 }
 
-/// `text` with a capital first letter.
-pub fn capitalised(text: &str) -> String {
-    let mut chars = text.chars();
-    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+/// How many columns the rest of a broken command stands further in, and as many take blank and sign at a break.
+const CONTINUED: usize = 2;
+
+/// A command in a line of its own, with what stands before it; broken where a shell sees that it goes on, and never
+/// inside quotes, so that it can be pasted.
+pub fn command(line: &str, width: usize) -> String {
+    let words = line.trim_start();
+    let indent = &line[..line.len() - words.len()];
+    if get_string_width(line) <= width {
+        return line.to_owned();
+    }
+    let room = width.saturating_sub(indent.len() + 2 * CONTINUED);
+    let mut lines: Vec<String> = Vec::new();
+    for word in shell_words(words) {
+        match lines.last_mut() {
+            Some(last) if get_string_width(last) + 1 + get_string_width(word) <= room => {
+                last.push(' ');
+                last.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    format!("{indent}{}", lines.join(&format!(" \\\n{indent}{}", " ".repeat(CONTINUED))))
+}
+
+/// Whether a line is a command in a line of its own.
+pub fn is_command(line: &str) -> bool {
+    let words = line.trim_start();
+    words.len() < line.len()
+        && ["aws ", "kubectl ", "machinepool "].iter().any(|program| words.starts_with(program))
+}
+
+/// The words of a command, each with its quotes.
+fn shell_words(command: &str) -> Vec<&str> {
+    let mut quote = None;
+    command
+        .split(|c| {
+            match quote {
+                Some(open) if open == c => quote = None,
+                None if matches!(c, '\'' | '"') => quote = Some(c),
+                _ => {}
+            }
+            c == ' ' && quote.is_none()
+        })
+        .filter(|word| !word.is_empty())
+        .collect()
 }
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
+
     use super::*;
+
+    /// What a shell hands to the program of a command.
+    fn arguments(command: &str) -> String {
+        let script = format!("aws() {{ printf '[%s]' \"$@\"; }}\n{command}\n");
+        let output = std::process::Command::new("sh").arg("-ec").arg(script).output().unwrap();
+        assert!(output.status.success() && !output.stdout.is_empty(), "{command}");
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    #[test]
+    fn a_broken_command_stays_the_command_that_it_is() {
+        let line =
+            "  aws x --tags 'Key=a b,Value=c' 'Key=longer than the line,Value=it\"s' --last \"d 'e' f\" g";
+        for width in [20, 30, 50, 80, 200] {
+            let broken = command(line, width);
+            assert_eq!(arguments(&broken), arguments(line), "{width}: {broken}");
+            assert!(broken.lines().all(|line| line.starts_with("  ")), "{broken}");
+        }
+        assert!(command(line, 40).contains(" \\\n    "));
+        assert!(is_command(line) && !is_command("aws is here") && !is_command("  key is \"x\""));
+    }
 
     #[test]
     fn nothing_steers_a_terminal() {

@@ -39,3 +39,24 @@ fn options_in_the_environment_are_named_once_and_not_taken() {
     }
     assert_eq!(run(&["schema"], &[("TF_CLI_ARGS", "-x")]).2, "");
 }
+
+#[test]
+fn values_in_the_environment_are_named_once_and_not_taken() {
+    let bench = Bench::new();
+    let demo = format!("-var-file={}", super::demo().display());
+    let run = |words: &[&str], variables: &[(&str, &str)]| {
+        let output = bench.command(words).envs(variables.iter().copied()).output().unwrap();
+        String::from_utf8(output.stderr).unwrap()
+    };
+    for words in
+        [&["plan", "--sandbox", "a.json", &demo][..], &["validate", &demo], &["validate", "-json", &demo]]
+    {
+        let err = run(words, &[("TF_VAR_replicas", "9s3cr3t"), ("TF_VAR_bootstrap_data", "s3cr3t")]);
+        let told = "TF_VAR_bootstrap_data and TF_VAR_replicas in the environment are ignored";
+        assert!(err.contains(told), "{words:?}: {err}");
+        assert_eq!(err.matches("TF_VAR_").count(), 2, "{err}");
+        assert!(!err.contains("s3cr3t"), "{err}");
+    }
+    assert_eq!(run(&["schema"], &[("TF_VAR_replicas", "9")]), "");
+    assert_eq!(run(&["validate", &demo], &[("TF_VAR_", "9")]), run(&["validate", &demo], &[]));
+}

@@ -330,6 +330,11 @@ fn an_output_that_the_root_no_longer_has_is_planned_to_go() {
     runner.apply_file("outputs.tfplan").ok();
     assert!(runner.state().unwrap()["outputs"].get("former").is_none());
     runner.apply_file("outputs.tfplan").fails("Saved plan is stale");
+    // An apply without a saved plan says what the plan says.
+    runner.put_state(&state);
+    let applied = runner.apply();
+    assert!(applied.err.contains("\nOutputs to remove: former.\n"), "{}{}", applied.out, applied.err);
+    assert!(runner.state().unwrap()["outputs"].get("former").is_none());
     assert_eq!(runner.plan("none.tfplan", &[]).code, 0);
 }
 

@@ -12,7 +12,7 @@ use aws_config::{
     timeout::TimeoutConfig,
 };
 
-use super::http::LazyTls;
+use super::http::{LazyTls, Trouble};
 use crate::{
     cloud::{CloudError, ErrorKind},
     contract::ids,
@@ -46,8 +46,12 @@ impl Patience {
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
 const LONGEST_PAUSE: Duration = Duration::from_secs(20);
 
-/// The SDK's default chain with our region, retries and HTTP client.
-pub(super) async fn sdk_config(region: Option<&str>, patience: Patience) -> Result<SdkConfig, CloudError> {
+/// The SDK's default chain with our region, retries and HTTP client, which tells `trouble` what goes wrong.
+pub(super) async fn sdk_config(
+    region: Option<&str>,
+    patience: Patience,
+    trouble: Trouble,
+) -> Result<SdkConfig, CloudError> {
     let region = match region {
         Some(region) => region.to_owned(),
         None => environment_region().await.ok_or_else(|| {
@@ -69,7 +73,7 @@ pub(super) async fn sdk_config(region: Option<&str>, patience: Patience) -> Resu
             variable(ATTEMPTS_VARIABLE).as_deref(),
             variable(MODE_VARIABLE).as_deref(),
         )?)
-        .http_client(LazyTls::new())
+        .http_client(LazyTls::new(trouble))
         .timeout_config(
             TimeoutConfig::builder().connect_timeout(CONNECT_TIMEOUT).read_timeout(READ_TIMEOUT).build(),
         )
@@ -81,7 +85,7 @@ pub(super) async fn sdk_config(region: Option<&str>, patience: Patience) -> Resu
 }
 
 /// What a variable of the environment says; an empty one says nothing.
-fn variable(name: &str) -> Option<String> {
+pub(super) fn variable(name: &str) -> Option<String> {
     std::env::var_os(name).map(|value| value.to_string_lossy().trim().to_owned()).filter(|v| !v.is_empty())
 }
 

@@ -7,7 +7,7 @@ use aws_credential_types::provider::error::CredentialsError;
 use aws_sdk_ec2::{error::ProvideErrorMetadata, operation::RequestId as _};
 use aws_smithy_runtime_api::client::{orchestrator::HttpResponse, result::SdkError};
 
-use crate::cloud::{CloudError, ErrorKind};
+use crate::cloud::{CloudError, ErrorKind, operations};
 
 /// A failed call, with what only the HTTP answer tells.
 #[derive(Clone, Debug)]
@@ -81,22 +81,28 @@ impl Asked<'_> {
                     kind => kind,
                 };
                 let error = self.failed(kind, "the answer cannot be read");
-                CloudError { code: code_of_status(status), ..error }
+                CloudError { code: CloudError::code_of_status(status), ..error }
             }
             (_, None) => self.unanswered(error),
         }
     }
 
     fn answered(&self, status: u16, code: &str, message: &str) -> CloudError {
+        // The SDK's own word for a 404 of S3 without a body. S3 has none but for a HEAD.
+        let code = if code == "NotFound" && message.is_empty() { "" } else { code };
         let kind = match ErrorKind::classify(code, message) {
+            ErrorKind::Other if code.is_empty() && self.operation != operations::HEAD_OBJECT => {
+                kind_without_code(status)
+            }
             ErrorKind::Other => kind_of_status(status),
             kind => kind,
         };
         let message = match without_request(message) {
+            "" if kind == ErrorKind::NotAws => NOT_AWS.to_owned(),
             "" => "an answer without a message".to_owned(),
             message => message.to_owned(),
         };
-        let code = if code.is_empty() { code_of_status(status) } else { code.to_owned() };
+        let code = if code.is_empty() { CloudError::code_of_status(status) } else { code.to_owned() };
         CloudError { code, ..self.failed(kind, message) }
     }
 
@@ -127,16 +133,16 @@ const NO_ENDPOINT: [&str; 2] = ["failed to apply endpoint", "Custom endpoint `"]
 const NOT_A_URL: &str = "The endpoint that is set for a service is not a URL: see AWS_ENDPOINT_URL, AWS_ENDPOINT_URL_S3 \
                          and the like in the environment, and endpoint_url in the profile.";
 
-/// Before a status that stands for AWS's code where an answer has none, so that it is not taken for no answer.
-const STATUS: &str = "HTTP ";
+const NOT_AWS: &str = "What answered is not AWS: its answer has no error code of AWS's in it.";
 
-fn code_of_status(status: u16) -> String {
-    format!("{STATUS}{status}")
-}
-
-/// Whether a failed call was answered with a code of AWS's.
-pub(super) fn has_code(error: &CloudError) -> bool {
-    !error.code.is_empty() && !error.code.starts_with(STATUS)
+/// What an answer without any code means. All of AWS's services have one in each answer, but for a `HEAD` and where a
+/// load balancer is too busy to ask them.
+fn kind_without_code(status: u16) -> ErrorKind {
+    match status {
+        429 => ErrorKind::Throttled,
+        500.. => ErrorKind::Server,
+        _ => ErrorKind::NotAws,
+    }
 }
 
 /// What an answer without a known code means. A `HEAD` never has a code.
@@ -193,6 +199,12 @@ fn without_request(message: &str) -> &str {
 
 fn find_cause<'a, T: Error + 'static>(error: &'a (dyn Error + 'static)) -> Option<&'a T> {
     std::iter::successors(Some(error), |&error| error.source()).find_map(|error| error.downcast_ref())
+}
+
+/// The innermost cause of an error: what went wrong, without what it went wrong in.
+pub(super) fn root_cause(error: &(dyn Error + 'static)) -> String {
+    let root = std::iter::successors(Some(error), |&error| error.source()).last();
+    root.map(|root| without_debug(&without_stderr(&root.to_string()))).unwrap_or_default()
 }
 
 /// The causes of an error, outermost first, each said once.

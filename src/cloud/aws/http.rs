@@ -1,7 +1,7 @@
 //! One HTTP client for all services. The system's CA roots are parsed when the first https URL is
 //! called, not before: that parsing is most of what a short run would otherwise spend.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use aws_smithy_http_client::{
     Builder, Connector,
@@ -17,6 +17,8 @@ use aws_smithy_runtime_api::client::{
     runtime_components::RuntimeComponents,
 };
 
+use super::errors;
+
 /// Plain HTTP at once, TLS (rustls with ring) on demand. Both honour `HTTP_PROXY`, `HTTPS_PROXY`,
 /// `ALL_PROXY` and `NO_PROXY`.
 #[derive(Clone, Debug)]
@@ -24,13 +26,29 @@ pub(super) struct LazyTls(Arc<Clients>);
 
 #[derive(Debug)]
 struct Clients {
+    trouble: Trouble,
     plain: SharedHttpClient,
     tls: OnceLock<SharedHttpClient>,
 }
 
+/// Why the latest attempt to reach anything failed, whichever call it was for; nothing once one has an answer.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Trouble(Arc<Mutex<Option<String>>>);
+
+impl Trouble {
+    pub(super) fn latest(&self) -> Option<String> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn set(&self, cause: Option<String>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = cause;
+    }
+}
+
 impl LazyTls {
-    pub(super) fn new() -> Self {
-        Self(Arc::new(Clients { plain: client(false), tls: OnceLock::new() }))
+    /// What goes wrong is told to `trouble`.
+    pub(super) fn new(trouble: Trouble) -> Self {
+        Self(Arc::new(Clients { trouble, plain: client(false), tls: OnceLock::new() }))
     }
 
     fn for_uri(&self, uri: &str) -> &SharedHttpClient {
@@ -64,7 +82,13 @@ struct Lazy {
 impl HttpConnector for Lazy {
     fn call(&self, request: HttpRequest) -> HttpConnectorFuture {
         let client = self.clients.for_uri(request.uri());
-        client.http_connector(&self.settings, &self.components).call(request)
+        let answer = client.http_connector(&self.settings, &self.components).call(request);
+        let trouble = self.clients.0.trouble.clone();
+        HttpConnectorFuture::new(async move {
+            let answer = answer.await;
+            trouble.set(answer.as_ref().err().map(|error| errors::root_cause(error)));
+            answer
+        })
     }
 }
 

@@ -28,6 +28,7 @@ mod ec2;
 mod errors;
 mod http;
 mod inspect;
+mod profiles;
 mod s3;
 #[cfg(test)]
 mod tests;
@@ -41,6 +42,7 @@ pub use connect::Patience;
 pub struct Aws {
     config: SdkConfig,
     region: String,
+    trouble: http::Trouble,
     autoscaling: OnceLock<aws_sdk_autoscaling::Client>,
     ec2: OnceLock<aws_sdk_ec2::Client>,
     iam: OnceLock<aws_sdk_iam::Client>,
@@ -57,7 +59,9 @@ impl Aws {
     /// # Errors
     /// [`ErrorKind::Settings`] if no region is known, or what is given is none, or how calls are repeated.
     pub async fn connect(region: Option<&str>, patience: Patience) -> Result<Self, CloudError> {
-        Ok(Self::from_config(connect::sdk_config(region, patience).await?))
+        let trouble = http::Trouble::default();
+        let config = connect::sdk_config(region, patience, trouble.clone()).await?;
+        Ok(Self { trouble, ..Self::from_config(config) })
     }
 
     fn from_config(config: SdkConfig) -> Self {
@@ -65,6 +69,7 @@ impl Aws {
         Self {
             config,
             region,
+            trouble: http::Trouble::default(),
             autoscaling: OnceLock::new(),
             ec2: OnceLock::new(),
             iam: OnceLock::new(),
@@ -129,7 +134,10 @@ impl Aws {
         E: ProvideErrorMetadata + Error + 'static,
     {
         // Boxed, because the SDK's futures are large and would be copied from caller to caller.
-        Box::pin(send()).await.map_err(|error| asked.failure(&error))
+        match Box::pin(send()).await {
+            Ok(answer) => Ok(answer),
+            Err(error) => Err(profiles::explained(asked.failure(&error)).await),
+        }
     }
 }
 
@@ -145,6 +153,10 @@ fn empty_if_missing<T: Default>(result: Result<T, CloudError>) -> Result<T, Clou
 impl Cloud for Aws {
     fn region(&self) -> &str {
         &self.region
+    }
+
+    fn trouble(&self) -> Option<String> {
+        self.trouble.latest()
     }
 
     async fn group(&self, name: &str) -> Result<Option<Group>, CloudError> {

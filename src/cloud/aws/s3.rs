@@ -7,10 +7,7 @@ use aws_sdk_s3::{
 };
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
-use super::{
-    Aws, convert,
-    errors::{Failure, has_code},
-};
+use super::{Aws, convert, errors::Failure};
 use crate::{
     cloud::{CloudError, ErrorKind},
     contract::{payload::Payload, request::Tags},
@@ -82,7 +79,8 @@ fn present(
 }
 
 /// A `HEAD` failed, and says why by its status alone. The call that was made with it answers with a
-/// body, which tells a missing object from a missing bucket, and bad credentials from everything.
+/// body, which tells a missing object from a missing bucket, bad credentials from everything, and S3 from a server that
+/// says 404 to whatever it is asked: that the object is not there is believed of nobody without an answer of S3's.
 fn absent(region: &str, head: Failure, tagging: Option<Failure>) -> Result<Object, CloudError> {
     let told = tagging.map(|failure| failure.error);
     match (head.status, told) {
@@ -93,6 +91,7 @@ fn absent(region: &str, head: Failure, tagging: Option<Failure>) -> Result<Objec
         {
             Err(told)
         }
+        (Some(_), Some(told)) if told.kind == ErrorKind::NotAws => Err(told),
         (Some(403), _) => Err(denied(head.error)),
         (Some(301 | 307 | 308 | 400), told) => Err(elsewhere(region, head, told)),
         _ => Err(head.error),
@@ -104,7 +103,11 @@ fn decides_over_404(told: &CloudError) -> bool {
     told.code == "NoSuchBucket"
         || matches!(
             told.kind,
-            ErrorKind::Network | ErrorKind::Server | ErrorKind::Throttled | ErrorKind::Credentials
+            ErrorKind::Network
+                | ErrorKind::Server
+                | ErrorKind::Throttled
+                | ErrorKind::Credentials
+                | ErrorKind::NotAws
         )
 }
 
@@ -118,7 +121,7 @@ fn elsewhere(region: &str, head: Failure, told: Option<CloudError>) -> CloudErro
     let message = match (head.bucket_region, told) {
         (Some(other), _) if other != region => format!("the bucket is in {other}"),
         // The bucket is here: what else was wrong with the request, only the other answer can tell.
-        (_, Some(told)) if has_code(&told) => return told,
+        (_, Some(told)) if told.has_code() => return told,
         _ => "the bucket is in another region".to_owned(),
     };
     CloudError { kind: ErrorKind::WrongRegion, message, ..head.error }

@@ -14,9 +14,13 @@ use crate::{
 pub(super) const REACH: &str =
     "Check the network, the proxy settings (HTTPS_PROXY, NO_PROXY) and the region.";
 
+/// What to do where something else answers.
+pub(super) const ENDPOINT: &str = "Check AWS_ENDPOINT_URL and the like in the environment, endpoint_url in the profile, \
+                                   and the proxy settings (HTTPS_PROXY, NO_PROXY).";
+
 /// Whose the credentials are. Where only STS cannot be reached, as in a VPC without an endpoint for it, all
 /// else can be looked at: nothing but a check-up calls it.
-pub(super) fn credentials(caller: &Look<Caller>, nothing_else_answers: bool) -> Check {
+pub(super) fn credentials(caller: &Look<Caller>, pool: Option<&PoolFacts>) -> Check {
     const ID: &str = "credentials";
     match caller {
         Look::Seen(caller) => {
@@ -28,13 +32,24 @@ pub(super) fn credentials(caller: &Look<Caller>, nothing_else_answers: bool) -> 
                  in a pod, give it an IAM role. Nothing else was checked.",
             )
         }
-        Look::Failed { kind: Trouble::Network, words, .. } if nothing_else_answers => {
+        Look::Failed { kind: Trouble::Network, words, .. } if pool.is_some_and(PoolFacts::is_out_of_reach) => {
             Check::fail(ID, "AWS cannot be reached")
                 .because(words.clone())
                 .fix(format!("{REACH} Nothing else was checked."))
         }
+        Look::Failed { kind: Trouble::NotAws | Trouble::Network, .. }
+            if pool.is_some_and(PoolFacts::is_not_aws) =>
+        {
+            not_aws(ID).fix(format!("{ENDPOINT} Nothing else was checked."))
+        }
         other => Check::unseen(ID, "whose the credentials are", other),
     }
+}
+
+/// Nothing is known of AWS, because something else answers in its place.
+pub(super) fn not_aws(id: &'static str) -> Check {
+    Check::fail(id, "The endpoint does not answer as AWS does")
+        .because("What answered is not AWS: its answers have no error codes of AWS's.")
 }
 
 /// What is odd about the inputs.
@@ -123,7 +138,7 @@ fn role(id: &'static str, name: &str, look: Option<&Look<bool>>) -> Check {
         Some(Look::Seen(false)) => Check::warning(id, format!("The role {name} does not exist yet"))
             .because("AWS makes it at the first use, if the credentials allow iam:CreateServiceLinkedRole.")
             .fix(format!(
-                "Allow that, or have somebody run: aws iam create-service-linked-role --aws-service-name {}",
+                "Allow that, or have somebody run:\n\n  aws iam create-service-linked-role --aws-service-name {}",
                 if name == SPOT_ROLE { "spot.amazonaws.com" } else { "autoscaling.amazonaws.com" }
             )),
         Some(other) => Check::unseen(id, &format!("the role {name}"), other),

@@ -179,6 +179,8 @@ pub enum Trouble {
     Credentials,
     /// No answer.
     Network,
+    /// An answer without a code of AWS's: of another server's, most likely.
+    NotAws,
     /// The thing named is not there.
     Missing,
     /// The bucket lies in another region.
@@ -300,6 +302,15 @@ impl PoolFacts {
             object.outcome(),
             images.outcome(),
         ]
+    }
+
+    /// Whether nothing that was asked had an answer of AWS's, and something had one of another's.
+    pub fn is_not_aws(&self) -> bool {
+        let outcomes = self.outcomes();
+        let of = |look: &Look<()>, wanted: &[Trouble]| matches!(look, Look::Failed { kind, .. } if wanted.contains(kind));
+        let is_none =
+            |look: &Look<()>| matches!(look, Look::Idle(_)) || of(look, &[Trouble::NotAws, Trouble::Network]);
+        outcomes.iter().all(is_none) && outcomes.iter().any(|look| of(look, &[Trouble::NotAws]))
     }
 
     /// Whether nothing that was asked had an answer.

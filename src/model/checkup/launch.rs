@@ -56,8 +56,8 @@ fn chosen<'a>(request: &Request, look: &'a Look<Vec<Image>>) -> Result<(Check, O
     let region = request.exports.region.as_str();
     let found = match look {
         Look::Seen(found) => found,
-        Look::Failed { kind: Trouble::Missing, words, .. } => {
-            let id = request.machine_image.id.as_ref().map_or("that is pinned", |id| id.as_str());
+        Look::Failed { kind: Trouble::Missing, words, .. } if request.machine_image.id.is_some() => {
+            let id = request.machine_image.id.as_ref().map_or("", |id| id.as_str());
             return Err(Check::fail(ID, format!("Image {id} does not exist in {region}"))
                 .because(format!("AWS says: {}", sentence(words)))
                 .fix("Set machine_image.id to an AMI of this region that is shared with this account."));

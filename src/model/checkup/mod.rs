@@ -13,6 +13,7 @@ mod launch;
 mod network;
 mod permissions;
 mod quota;
+mod running;
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 pub(crate) mod testing;
@@ -98,6 +99,9 @@ impl Check {
             Look::Failed { call, kind: Trouble::Network, words } => {
                 skipped.because(format!("It could not be checked: {words} ({call})."))
             }
+            Look::Failed { call, kind: Trouble::NotAws, words } => {
+                skipped.because(format!("What answered {call} is not AWS: {}", sentence(words)))
+            }
             Look::Failed { call, words, .. } => {
                 skipped.because(format!("{call} failed: {}", sentence(words)))
             }
@@ -130,7 +134,7 @@ impl Checkup {
 /// Looks at the facts.
 pub fn checkup(request: &Request, facts: &Facts) -> Checkup {
     let caller = facts.caller.seen().cloned();
-    let mut checks = vec![account::credentials(&facts.caller, facts.pool.is_out_of_reach())];
+    let mut checks = vec![account::credentials(&facts.caller, Some(&facts.pool))];
     if checks[0].status == Status::Fail {
         return Checkup { caller, checks };
     }
@@ -139,6 +143,7 @@ pub fn checkup(request: &Request, facts: &Facts) -> Checkup {
     checks.push(permissions::reads(request, &facts.pool));
     checks.extend(permissions::rehearsals(&facts.rehearsals));
     checks.push(account::ownership(request, &facts.pool));
+    checks.extend(running::checks(request, facts));
     let spanned = network::spanned(request, &facts.pool);
     checks.extend(network::checks(request, facts, spanned.as_ref()));
     checks.extend(launch::checks(request, facts, spanned.as_ref().ok()));
@@ -151,7 +156,7 @@ pub fn checkup(request: &Request, facts: &Facts) -> Checkup {
 
 /// All there is to say where `caller` failed for want of credentials.
 pub fn without_credentials(caller: &Look<Caller>) -> Checkup {
-    Checkup { caller: None, checks: vec![account::credentials(caller, false)] }
+    Checkup { caller: None, checks: vec![account::credentials(caller, None)] }
 }
 
 /// The largest size that the pool can have, as far as the inputs say.

@@ -49,6 +49,7 @@ pub(super) fn reads(request: &Request, pool: &PoolFacts) -> Check {
                 .because(format!("{call} failed: {}", sentence(&words)))
                 .fix(super::account::REACH)
         }
+        Some(_) if pool.is_not_aws() => super::account::not_aws(ID).fix(super::account::ENDPOINT),
         Some((call, _, words)) => Check::new(ID, Status::Skipped, "Not all of the pool could be read")
             .because(format!("{call} failed: {}", sentence(&words))),
     }
@@ -103,7 +104,7 @@ fn check(rehearsal: &Rehearsal, look: &Look<()>) -> Check {
         }
         Look::Failed { kind, words, .. }
             if matches!(rehearsal, Rehearsal::Launch { .. })
-                && !matches!(kind, Trouble::Network | Trouble::Unjudged) =>
+                && !matches!(kind, Trouble::Network | Trouble::NotAws | Trouble::Unjudged) =>
         {
             Check::fail(id, "EC2 would not launch from the pool's template")
                 .because(format!("AWS says: {}", sentence(words)))

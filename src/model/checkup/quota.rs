@@ -63,9 +63,10 @@ pub(super) fn check(request: &Request, facts: &Facts) -> Check {
     let once = f64::from(size) * f64::from(found.vcpus);
     let about = format!("{market} quota: {quota} vCPUs, and {size} {kind} need {once}");
     let fix = format!(
-        "Ask for more: aws service-quotas request-service-quota-increase --service-code ec2 --quota-code {} \
-         --desired-value ...",
-        code(request).unwrap_or_default()
+        "Ask for more:\n\n  aws service-quotas request-service-quota-increase --service-code ec2 --quota-code {} \
+         --desired-value {}",
+        code(request).unwrap_or_default(),
+        2.0 * once
     );
     if quota < once {
         return Check::fail(ID, format!("{about} at full size")).because("Launches beyond it fail.").fix(fix);

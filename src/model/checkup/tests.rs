@@ -15,6 +15,7 @@ use crate::{
 mod access;
 mod launch;
 mod network;
+mod running;
 
 fn found(edit: impl FnOnce(&mut Request), change: impl FnOnce(&mut Facts)) -> Checkup {
     let request = request(edit);

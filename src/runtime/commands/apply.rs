@@ -224,13 +224,14 @@ impl Task<'_> {
         let pool = load::pool(&self.request.scope);
         let subject = Subject { pool: &pool, region: run.account.region(), purpose: Purpose::Apply };
         let recorded = ledger.outputs();
-        let live = match run.ui.lines() {
-            Some(_) => plan::live(run, self.setting, &self.request.scope, planned).await?,
-            None => None,
+        // A text tells of outputs only where nothing else changes.
+        let are_told = run.ui.lines().is_some() || planned.plan.is_empty();
+        let outputs = if are_told {
+            let live = plan::live(run, self.setting, &self.request.scope, planned).await?;
+            plan::changed_outputs(self.setting, &self.shown(planned, &recorded, live.as_ref()))
+        } else {
+            Vec::new()
         };
-        let shown = self.shown(planned, &recorded, live.as_ref());
-        let told = run.ui.lines().is_some();
-        let outputs = if told { plan::changed_outputs(self.setting, &shown) } else { Vec::new() };
         let record = tell::Record { outputs: &outputs, emptied: false };
         tell::proposal(run.ui, &self.given.secrets.conceal(&planned.plan), &subject, record);
         if !planned.plan.is_empty() {

@@ -150,7 +150,7 @@ pub(crate) fn cancel_rollout(session: &Session<'_>, args: &RolloutCancelArgs) ->
                     view::rollout_cancelled(&id, status.as_deref(), left.as_deref())
                 }
                 Cancelled::Nothing(group) => {
-                    view::nothing_to_cancel(&Names::of(&scope).group, group.as_ref())
+                    view::nothing_to_cancel(&Names::of(&scope).group, group.as_deref())
                 }
             });
             Ok(0)

@@ -67,6 +67,8 @@ fn kinds(rollout: &Rollout) -> [(usize, &'static str); 4] {
         waits_for: _,
         next: _,
         warnings: _,
+        launch_failure: _,
+        warming: _,
     } = rollout;
     [
         (*on_other_template, "on another launch template than the group's"),

@@ -38,9 +38,11 @@ async fn an_error_names_operation_resource_region_code_and_request() {
 }
 
 #[tokio::test]
-async fn answers_without_a_code_are_judged_by_status_and_never_repeated() {
+async fn answers_without_a_code_prove_nothing_and_are_never_repeated() {
     for (status, kind) in [
-        (403, ErrorKind::AccessDenied),
+        (401, ErrorKind::NotAws),
+        (403, ErrorKind::NotAws),
+        (404, ErrorKind::NotAws),
         (429, ErrorKind::Throttled),
         (500, ErrorKind::Server),
         (502, ErrorKind::Server),
@@ -55,7 +57,11 @@ async fn answers_without_a_code_are_judged_by_status_and_never_repeated() {
 
 #[tokio::test]
 async fn a_head_without_a_body_is_an_answer_all_the_same() {
-    let (aws, _) = always(403, "");
+    let canned = Canned::new(|request| {
+        let is_head = request.method == "HEAD";
+        reply(403, if is_head { "" } else { "<Error><Code>AccessDenied</Code><Message>no</Message></Error>" })
+    });
+    let aws = canned.aws(1);
     let error = aws.object("bucket", "key").await.unwrap_err();
     assert_eq!((error.kind, &*error.code), (ErrorKind::AccessDenied, "HTTP 403"));
     let told = crate::error::Failure::from(error).diagnostics.remove(0);

@@ -62,6 +62,11 @@ async fn missing_object_and_missing_bucket_are_two_things() {
     assert_eq!(read(reply(404, ""), reply(200, TAGS)).await.unwrap(), Object::Missing);
     let error = read(reply(404, ""), reply(404, s3_error("NoSuchBucket"))).await.unwrap_err();
     assert_eq!((error.kind, error.code.as_str()), (ErrorKind::NotFound, "NoSuchBucket"));
+    // A server that says so of everything, and is not S3.
+    for (head, tagging) in [(404, 404), (403, 403), (404, 403)] {
+        let error = read(reply(head, ""), reply(tagging, "")).await.unwrap_err();
+        assert_eq!(error.kind, ErrorKind::NotAws, "{error}");
+    }
     // Not known which of the two: no answer at all.
     let error = read(reply(404, ""), reply(503, s3_error("SlowDown"))).await.unwrap_err();
     assert_eq!(error.kind, ErrorKind::Throttled);

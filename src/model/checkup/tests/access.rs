@@ -129,3 +129,46 @@ fn what_may_not_be_looked_at_is_skipped_and_says_what_to_allow() {
         assert!(check.fix.as_ref().unwrap().contains(':'), "{check:#?}");
     }
 }
+
+#[test]
+fn what_something_else_answers_is_no_proof() {
+    fn other<T>(call: &'static str) -> Look<T> {
+        Look::Failed { call, kind: Trouble::NotAws, words: "HTTP 404: no code".into() }
+    }
+    let one = found(
+        |_| {},
+        |f| {
+            f.instance_profile = other("iam:GetInstanceProfile");
+            f.pool.images = other("ec2:DescribeImages");
+            f.pool.object = other("s3:HeadObject");
+        },
+    );
+    assert_eq!(one.count(Status::Fail), 0, "{one:#?}");
+    for id in ["instance_profile", "image", "bucket"] {
+        assert_eq!(check(&one, id).status, Status::Skipped, "{one:#?}");
+        assert!(check(&one, id).detail.contains("is not AWS"), "{one:#?}");
+    }
+    let all = found(
+        |_| {},
+        |f| {
+            f.caller = other("sts:GetCallerIdentity");
+            f.pool = PoolFacts {
+                group: other("a"),
+                instances: other("a"),
+                policies: other("a"),
+                refreshes: other("a"),
+                activities: other("a"),
+                scheduled_actions: other("a"),
+                templates: other("a"),
+                versions: other("a"),
+                object: other("a"),
+                images: other("a"),
+            };
+        },
+    );
+    assert_eq!((all.checks.len(), all.checks[0].status), (1, Status::Fail), "{all:#?}");
+    assert!(all.checks[0].title.contains("does not answer as AWS does"), "{all:#?}");
+    // One that nobody pins is not said to be.
+    let images = found(|r| r.machine_image.id = None, |f| f.pool.images = failed("a", Trouble::Missing));
+    assert_eq!(check(&images, "image").status, Status::Skipped, "{images:#?}");
+}
