@@ -30,7 +30,9 @@ pub(super) fn unified(field: &str, now: &str, then: &str, style: Style) -> Strin
     }
     for hunk in hunks {
         lines.push(UnifiedHunkHeader::new(&hunk).to_string());
-        hunk.iter().for_each(|op| differences(op, &shown, &mut lines));
+        for op in &hunk {
+            differences(op, &shown, &mut lines);
+        }
     }
     let painted: Vec<String> = lines.iter().map(|line| style.paint_diff_line(line)).collect();
     painted.join("\n")
@@ -45,11 +47,13 @@ fn differences(op: &DiffOp, [now, then]: &[Vec<String>; 2], lines: &mut Vec<Stri
             lines.push("\\ No newline at end of file".to_owned());
         }
     };
+    let sign = if op.tag() == DiffTag::Equal { ' ' } else { '-' };
+    for line in old {
+        push(sign, line, "");
+    }
     if op.tag() == DiffTag::Equal {
-        old.iter().for_each(|line| push(' ', line, ""));
         return;
     }
-    old.iter().for_each(|line| push('-', line, ""));
     for line in new {
         let remark = if old.contains(line) { format!(" {CHANGED}") } else { String::new() };
         push('+', line, &remark);
