@@ -17,7 +17,7 @@ fn always(answer: &'static str) -> String {
     std::thread::spawn(move || {
         for mut stream in listener.incoming().flatten() {
             std::thread::spawn(move || {
-                let mut request = [0; 65536];
+                let mut request = vec![0; 65536];
                 let _ = stream.read(&mut request);
                 let _ = stream.write_all(answer.as_bytes());
             });
