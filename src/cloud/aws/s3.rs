@@ -91,7 +91,11 @@ fn absent(region: &str, head: Failure, tagging: Option<Failure>) -> Result<Objec
         {
             Err(told)
         }
-        (Some(_), Some(told)) if told.kind == ErrorKind::NotAws => Err(told),
+        // Only this answer could have had a code of S3's in it.
+        (Some(500..), Some(told)) => Err(told),
+        (Some(status), Some(told)) if told.kind == ErrorKind::NotAws && !(301..=308).contains(&status) => {
+            Err(told)
+        }
         (Some(403), _) => Err(denied(head.error)),
         (Some(301 | 307 | 308 | 400), told) => Err(elsewhere(region, head, told)),
         _ => Err(head.error),
