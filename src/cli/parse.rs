@@ -26,14 +26,14 @@ pub enum Parsed {
 
 /// Reads the arguments, the program's name first. Everything that clap refuses is an error of usage with
 /// the same exit code as any other error. `width` is asked how many columns there are where help is shown.
-pub fn parse(
-    args: impl IntoIterator<Item = OsString>,
-    width: impl FnOnce() -> usize,
-) -> Result<Parsed, Failure> {
-    let command = Cli::command();
+pub fn parse(args: impl IntoIterator<Item = OsString>, width: impl Fn() -> usize) -> Result<Parsed, Failure> {
+    let mut command = Cli::command();
     let mut args: Vec<OsString> = args.into_iter().collect();
     let rest = args.split_off(args.len().min(1));
     args.extend(names::of_help(&command, spelling::normalise(&command, rest)));
+    if args.iter().any(|arg| ["help", "--help", "-h"].iter().any(|help| arg == help)) {
+        command = epilog::fitted_to(command, width());
+    }
     let mut sandbox_without_name = false;
     let cli = command.try_get_matches_from(&args).and_then(|matches| {
         sandbox_without_name = names_no_sandbox(&matches);
@@ -48,7 +48,7 @@ pub fn parse(
         )),
         Ok(cli) => cli.check().map(|()| Parsed::Run(Box::new(cli))),
         Err(error) if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) => {
-            Ok(Parsed::Show(help(&args, width())))
+            Ok(Parsed::Show(error.to_string()))
         }
         Err(error) if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             Err(Failure::new(Kind::Usage, "No command given", help(&args, width()).trim()))
